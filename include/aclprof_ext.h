@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file aclprof_ext.h
+ * Calls of libacl_prof.so beyond acl/acl_prof.h: semi-public and legacy calls that real
+ * programs bind to, and this library's own (last error, statistics).
+ *
+ * Every struct that a caller passes begins with its size, so that it can grow: set
+ * `size = sizeof(struct …)` before the call; the library fills at most that many bytes.
+ */
+#ifndef ACLPROF_EXT_H_
+#define ACLPROF_EXT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl_prof.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- semi-public calls of the vendor's library ---- */
+
+/**
+ * Prepares a capture like aclprofStart, but discards what is recorded until aclprofStart is
+ * called with the same config.
+ * @retval 0 the capture is warm
+ * @retval 100000 NULL, foreign or destroyed config; bad metric (see aclprofStart)
+ * @retval 100003 the result directory cannot be made; 100043 no aclprofInit before
+ * @retval 148047 a capture (or a warm-up) already runs
+ * Thread-safe; serialised with the other control calls.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofWarmup(const aclprofConfig *profilerConfig);
+
+/**
+ * Sets a stamp's category number; it is recorded with each event of the stamp until changed.
+ * @retval 0; 100000 NULL, foreign or destroyed stamp
+ * Thread-safe, wait-free.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofSetStampCategory(void *stamp, uint32_t category);
+
+/**
+ * Sets a stamp's payload: a type tag of the caller's and an 8-byte value.
+ * @param type  any number; recorded as it is
+ * @param value points to 8 bytes (uint64_t, int64_t or double), copied before return
+ * @retval 0; 100000 NULL value, or NULL, foreign or destroyed stamp
+ * Thread-safe, wait-free.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofSetStampPayload(void *stamp, const int32_t type, void *value);
+
+/**
+ * Names a category number. The names go to `host/.aclprof/` for this project's reader.
+ * @retval 0; 100000 NULL or empty name; 100043 no session with ACL_PROF_MSPROFTX
+ * Thread-safe; takes a lock and allocates: not for hot paths.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofSetCategoryName(uint32_t category, const char *categoryName);
+
+/* ---- calls of older vendor releases, still referenced by programs ---- */
+
+/**
+ * Attaches a tag name to a stamp (the vendor's record has no place for it: kept for this
+ * project's reader).
+ * @param len bytes of tagName that may be read; a NUL ends it earlier
+ * @retval 0; 100000 NULL tagName, or NULL, foreign or destroyed stamp
+ * Thread-safe; takes a lock the first time a text is seen.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofSetStampTagName(void *stamp, const char *tagName,
+                                                    uint16_t len);
+
+/**
+ * Attaches call-stack text to a stamp; as aclprofSetStampTagName.
+ * @retval 0; 100000 NULL callStack, or NULL, foreign or destroyed stamp
+ */
+ACL_FUNC_VISIBILITY aclError aclprofSetStampCallStack(void *stamp, const char *callStack,
+                                                      uint32_t len);
+
+/* ---- this library's own ---- */
+
+/**
+ * Text of the calling thread's most recent failure: error code, EK code, value, parameter,
+ * allowed range and what to do. "" when no call of this thread has failed.
+ * @return never NULL; owned by the library, valid until this thread's next failing call.
+ * Thread-safe; succeeding calls do not clear it.
+ */
+ACL_FUNC_VISIBILITY const char *aclprofGetLastError(void);
+
+/**
+ * Account and cost of the running capture, or of the last one when none runs.
+ * emitted == written + lostTotal + pending holds exactly once the capture has stopped
+ * (pending is then 0); while it runs each figure is a moment's reading.
+ */
+typedef struct aclprofStats {
+    size_t size;                 /**< in: sizeof(aclprofStats); out: bytes filled */
+    uint64_t emitted;            /**< events that calls have accepted */
+    uint64_t written;            /**< records in the result directory now */
+    uint64_t pending;            /**< still in rings */
+    uint64_t lostTotal;          /**< sum of the causes below */
+    uint64_t lostRingFull;       /**< the thread's ring was full */
+    uint64_t lostNoRing;         /**< no memory or disk for the thread's ring */
+    uint64_t lostReentrant;      /**< a signal handler stamped inside a stamp call */
+    uint64_t lostDisk;           /**< write failed (disk full, quota, I/O error) */
+    uint64_t lostAged;           /**< deleted again to keep ACL_PROF_STORAGE_LIMIT */
+    uint64_t lostDamaged;        /**< ring content unreadable (never seen; host wrote into it) */
+    uint64_t openAtStop;         /**< pushes and ranges never ended; not part of emitted */
+    uint64_t cutMessages;        /**< messages longer than the record, cut on disk */
+    uint64_t bytesWritten;       /**< bytes of record files written */
+    uint64_t slicesRemoved;      /**< slices deleted for ACL_PROF_STORAGE_LIMIT */
+    uint64_t callNs;             /**< estimated ns spent in this library's stamp calls (sampled) */
+    uint64_t writerCpuNs;        /**< CPU time of the writer thread */
+    uint64_t threads;            /**< threads that have recorded */
+    uint64_t running;            /**< 1 while a capture with ACL_PROF_MSPROFTX runs */
+} aclprofStats;
+
+/**
+ * Reads the account.
+ * @retval 0; 100000 NULL, or size smaller than the first two fields
+ * Thread-safe.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofGetStats(aclprofStats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ACLPROF_EXT_H_ */
