@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "writer/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "format/hash.h"
+#include "ring/ring.h"
+#include "session/errtext.h"
+#include "session/fork.h"
+#include "ring/shield.h"
+#include "stamp/range.h"
+#include "writer/control_files.h"
+#include "writer/dirs.h"
+#include "writer/loop.h"
+
+#define AP_DISK_FLOOR (20u << 20)     /* less free space than this: no capture */
+#define AP_RESERVE_BYTES (256u << 10) /* given back when the disk is full, to finish files */
+#define AP_MIB (1024u * 1024u)
+
+struct ap__capture {
+    const char *api;
+    ap__prof_dir dir;
+    char *root;
+    unsigned root_made;
+    uint64_t data_types;
+    ap__settings settings;
+    bool tx;      /* records stamps: everything below is in use */
+    bool running; /* the loop has a thread */
+    uint64_t key;
+    uint64_t open_at_stop;
+    ap__arena arena;
+    ap__drain drain;
+    ap__dict hashes;
+    ap__dict types;
+    ap__ext_file names;
+    ap__loop loop;
+    aclprofStats final; /* once it has stopped */
+};
+
+static pthread_mutex_t ap__last_lock = PTHREAD_MUTEX_INITIALIZER;
+static aclprofStats ap__last_stats;
+
+/* ---- opening ---- */
+
+static aclError ap__path_failed(const ap__capture *c, const char *path, int rc)
+{
+    char text[64] = "";
+
+    return ap__fail(ACL_ERROR_INVALID_FILE, AP_EK_BAD_VALUE, c->api,
+                    "Value [%s] for the result path is invalid. Reason: %s; give a directory that "
+                    "this process may create and write.",
+                    path, strerror_r(rc, text, sizeof(text)));
+}
+
+static aclError ap__check_space(const ap__capture *c)
+{
+    struct statvfs fs;
+
+    if (fstatvfs(c->dir.root_fd, &fs) == 0 &&
+        (uint64_t)fs.f_bavail * fs.f_frsize < AP_DISK_FLOOR) {
+        return ap__fail(ACL_ERROR_INVALID_FILE, AP_EK_DISK, c->api,
+                        "Insufficient disk space. Reason: %" PRIu64 " bytes are free below [%s], at "
+                        "least %u are needed; free space or choose another result path.",
+                        (uint64_t)fs.f_bavail * fs.f_frsize, c->root, AP_DISK_FLOOR);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError ap__open_dirs(ap__capture *c, const ap__capture_params *p)
+{
+    aclError code = ACL_SUCCESS;
+    int rc = 0;
+
+    c->root = strdup(p->root);
+    if (c->root == NULL) {
+        return ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_MEMORY, p->api,
+                        "Failed to allocate host memory for the result path.");
+    }
+    rc = ap__dirs_make_root_counted(c->root, &c->root_made);
+    if (rc != 0) {
+        return ap__path_failed(c, c->root, rc);
+    }
+    rc = ap__prof_dir_create(c->root, p->start_number, &c->dir);
+    if (rc == ENOENT && ap__dirs_make_root_counted(c->root, &c->root_made) == 0) {
+        /* another process that failed took its, then empty, root back */
+        rc = ap__prof_dir_create(c->root, p->start_number, &c->dir);
+    }
+    if (rc != 0) {
+        code = ap__path_failed(c, c->root, rc);
+    } else {
+        code = ap__check_space(c);
+        if (code != ACL_SUCCESS) {
+            ap__prof_dir_remove(&c->dir);
+        }
+    }
+    if (code != ACL_SUCCESS) {
+        ap__dirs_unmake_root(c->root, c->root_made);
+    }
+    return code;
+}
+
+static int ap__write_control(ap__capture *c, const ap__capture_params *p,
+                             const ap__clock_point *start)
+{
+    ap__host_meta meta = {
+        .data_types = p->data_types,
+        .metrics = p->metrics,
+        .settings = &c->settings,
+        .result_dir = c->root,
+        .host_mhz_x1000000 = 0, /* records hold CLOCK_MONOTONIC_RAW ns */
+        .chip = AP_CHIP_NONE,
+        .devices = "",
+    };
+    int rc = ap__control_write_start(c->dir.host_fd, &meta, start);
+
+    /* both dictionaries exist from the beginning: readers expect them */
+    rc = rc != 0 ? rc : ap__dict_add_default_types(&c->types);
+    rc = rc != 0 ? rc : ap__dict_flush(&c->types);
+    rc = rc != 0 ? rc : ap__dict_add_hash(&c->hashes, ap__hash_id("default", 7), "default", 7);
+    return rc != 0 ? rc : ap__dict_flush(&c->hashes);
+}
+
+static void ap__reserve_make(ap__capture *c)
+{
+    int fd = openat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                    0600);
+
+    if (fd >= 0) {
+        (void)!posix_fallocate(fd, 0, AP_RESERVE_BYTES); /* only a comfort */
+        close(fd);
+    }
+}
+
+/* Bytes that the host directory may hold: the API's limit is for the whole PROF directory, which
+ * without devices is the host's alone. */
+static uint64_t ap__host_limit(const ap__capture_params *p)
+{
+    uint64_t mb = p->settings->storage_limit_mb;
+
+    return p->device_count == 0 ? mb * AP_MIB : ap__ageing_share(mb);
+}
+
+static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap__clock_point *start)
+{
+    int rc = ap__arena_open(&c->arena, c->dir.ext_fd, start);
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc = ap__ext_open(&c->names, c->dir.ext_fd, AP_EXT_NAMES_NAME);
+    if (rc != 0) {
+        goto fail_names;
+    }
+    rc = ap__drain_init(&c->drain, &c->arena, c->dir.data_fd, c->dir.ext_fd, &c->names, start,
+                        ap__host_limit(p));
+    if (rc != 0) {
+        goto fail_drain;
+    }
+    rc = ap__ageing_watch(&c->drain.ageing, &c->hashes.stream);
+    rc = rc != 0 ? rc : ap__ageing_watch(&c->drain.ageing, &c->types.stream);
+    rc = rc != 0 ? rc : ap__loop_start(&c->loop, &c->drain, &c->hashes, &c->names);
+    if (rc != 0) {
+        goto fail_loop;
+    }
+    c->running = true;
+    c->key = ap__gate_new_key();
+    ap__clock_read(&c->arena.head->ready);
+    ap__threads_begin(&c->arena, c->key);
+    return 0;
+
+fail_loop:
+    ap__drain_abandon(&c->drain);
+fail_drain:
+    ap__ext_abandon(&c->names);
+fail_names:
+    ap__arena_close(&c->arena, false, false);
+    return rc;
+}
+
+static aclError ap__open_shielded(const ap__capture_params *params, ap__capture **out)
+{
+    ap__capture *c = calloc(1, sizeof(*c));
+    aclError code = ACL_SUCCESS;
+    ap__clock_point start;
+    int rc = 0;
+    char text[64] = "";
+
+    *out = NULL;
+    if (c == NULL) {
+        return ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_MEMORY, params->api,
+                        "Failed to allocate host memory for the capture.");
+    }
+    ap__clock_init();
+    ap__clock_read(&start);
+    c->api = params->api;
+    c->data_types = params->data_types;
+    c->settings = *params->settings;
+    c->tx = (params->data_types & ACL_PROF_MSPROFTX) != 0;
+    c->dir = (ap__prof_dir)AP_PROF_DIR_CLOSED;
+    code = ap__open_dirs(c, params);
+    if (code != ACL_SUCCESS) {
+        goto fail;
+    }
+    ap__dict_init(&c->hashes, c->dir.data_fd, AP_DICT_HASH_NAME);
+    ap__dict_init(&c->types, c->dir.data_fd, AP_DICT_TYPE_NAME);
+    rc = ap__fork_install();
+    rc = rc != 0 ? rc : ap__write_control(c, params, &start);
+    if (rc == 0 && c->tx) {
+        ap__reserve_make(c);
+        rc = ap__open_rings(c, params, &start);
+    }
+    if (rc == 0) {
+        c->api = "aclprofStop"; /* who is told from now on */
+        *out = c;
+        return ACL_SUCCESS;
+    }
+    code = ap__fail(rc == ENOSPC || rc == EDQUOT ? ACL_ERROR_INVALID_FILE
+                                                 : ACL_ERROR_PROFILING_FAILURE,
+                    rc == ENOSPC || rc == EDQUOT ? AP_EK_DISK
+                    : rc == EAGAIN               ? AP_EK_THREAD
+                                                 : AP_EK_INNER,
+                    c->api, "The capture could not begin below [%s]. Reason: %s.", c->root,
+                    strerror_r(rc, text, sizeof(text)));
+    ap__dict_abandon(&c->hashes);
+    ap__dict_abandon(&c->types);
+    ap__prof_dir_remove(&c->dir);
+    ap__dirs_unmake_root(c->root, c->root_made);
+fail:
+    free(c->root);
+    free(c);
+    return code;
+}
+
+aclError ap__capture_open(const ap__capture_params *params, ap__capture **out)
+{
+    ap__shield shield;
+    aclError code = ACL_SUCCESS;
+
+    ap__shield_raise(&shield);
+    code = ap__open_shielded(params, out);
+    ap__shield_drop(&shield);
+    return code;
+}
+
+void ap__capture_record(ap__capture *capture, bool on)
+{
+    if (!capture->tx) {
+        return;
+    }
+    atomic_store_explicit(&ap__the_gate.warm, on ? 0 : 1, memory_order_relaxed);
+    if (on) {
+        ap__gate_open(capture->key);
+    } else {
+        ap__gate_close();
+    }
+}
+
+/* ---- account ---- */
+
+/* Cost of all calls, from the sampled ones; a push or range event took two calls, which the
+ * sample (of the second) counts as one: an estimate, and said to be one. */
+static uint64_t ap__call_ns(const ap__capture *c, uint64_t cycles, uint64_t calls, uint64_t events)
+{
+    ap__clock_line line = c->drain.convert.line;
+
+    if (calls == 0) {
+        return 0;
+    }
+    if (line.mult == 0) {
+        ap__clock_point now;
+
+        ap__clock_read(&now);
+        ap__clock_line_make(&line, &c->drain.convert.points[0], &now, ap__clock_is_ns);
+    }
+    return (uint64_t)(((unsigned __int128)cycles * line.mult >> 48) * events / calls);
+}
+
+static void ap__stats_rings(const ap__capture *c, aclprofStats *s)
+{
+    uint32_t n = atomic_load_explicit(&c->arena.head->slot_count, memory_order_acquire);
+    uint64_t cycles = 0;
+    uint64_t calls = 0;
+    uint64_t no_ring = atomic_load(&ap__no_ring.emitted);
+    uint64_t no_ring_reentrant = atomic_load(&ap__no_ring.reentrant);
+
+    for (uint32_t i = 0; i < n; i++) {
+        ap__ring_head *rh = c->arena.slots[i];
+        uint64_t reentrant = atomic_load_explicit(&rh->lost_reentrant, memory_order_relaxed);
+
+        s->emitted += atomic_load_explicit(&rh->emitted, memory_order_relaxed) + reentrant;
+        s->lostRingFull += atomic_load_explicit(&rh->lost_full, memory_order_relaxed);
+        s->lostReentrant += reentrant;
+        cycles += atomic_load_explicit(&rh->sampled_cycles, memory_order_relaxed);
+        calls += atomic_load_explicit(&rh->sampled_calls, memory_order_relaxed);
+    }
+    s->emitted += no_ring + no_ring_reentrant;
+    s->lostNoRing = no_ring;
+    s->lostReentrant += no_ring_reentrant;
+    s->callNs = ap__call_ns(c, cycles, calls, s->emitted);
+}
+
+/* Before what the rings say, so that `pending` is never short while events flow. */
+static void ap__stats_drain(ap__capture *c, aclprofStats *s, uint64_t *taken)
+{
+    pthread_mutex_lock(&c->drain.lock);
+    *taken = c->drain.taken;
+    s->written = c->drain.written - c->drain.aged.records;
+    s->lostDisk = c->drain.lost_disk;
+    s->cutMessages = c->drain.cut_messages;
+    s->lostAged = c->drain.aged.records;
+    s->slicesRemoved = c->drain.aged.slices;
+    s->bytesWritten = ap__stream_stored(&c->drain.tx) + c->drain.ext.size + c->names.size;
+    s->threads = c->drain.account_count;
+    pthread_mutex_unlock(&c->drain.lock);
+    s->writerCpuNs = atomic_load_explicit(&c->loop.cpu_ns, memory_order_relaxed);
+}
+
+static void ap__stats_collect(ap__capture *c, aclprofStats *s, bool stopped)
+{
+    uint64_t taken = 0;
+    uint64_t known = 0;
+
+    memset(s, 0, sizeof(*s));
+    s->size = sizeof(*s);
+    if (!c->tx) {
+        return;
+    }
+    ap__stats_drain(c, s, &taken);
+    ap__stats_rings(c, s);
+    known = s->lostRingFull + s->lostNoRing + s->lostReentrant + taken;
+    if (stopped) {
+        s->lostDamaged = s->emitted > known ? s->emitted - known : 0;
+    } else {
+        s->pending = s->emitted > known ? s->emitted - known : 0;
+        s->running = 1;
+    }
+    s->lostTotal = s->lostRingFull + s->lostNoRing + s->lostReentrant + s->lostDisk + s->lostAged +
+                   s->lostDamaged;
+    s->openAtStop = c->open_at_stop;
+}
+
+void ap__capture_stats(const ap__capture *capture, aclprofStats *out)
+{
+    size_t size = out->size;
+
+    if (capture != NULL) {
+        ap__stats_collect((ap__capture *)(uintptr_t)capture, out, false);
+    } else {
+        pthread_mutex_lock(&ap__last_lock);
+        *out = ap__last_stats;
+        pthread_mutex_unlock(&ap__last_lock);
+    }
+    out->size = size;
+}
+
+static void ap__say_account(const ap__capture *c)
+{
+    const aclprofStats *s = &c->final;
+
+    ap__log(s->lostTotal != 0 ? AP_LOG_WARN : AP_LOG_INFO,
+            "capture finished: %s: emitted %" PRIu64 " = written %" PRIu64 " + lost %" PRIu64
+            " (ring full %" PRIu64 ", no ring %" PRIu64 ", in signal handler %" PRIu64
+            ", disk %" PRIu64 ", storage limit %" PRIu64 ", damaged %" PRIu64 "); open at stop %" PRIu64
+            ", cut messages %" PRIu64 "; %" PRIu64 " bytes, %" PRIu64 " threads; cost: calls about %"
+            PRIu64 " ns, writer %" PRIu64 " ns",
+            c->dir.path, s->emitted, s->written, s->lostTotal, s->lostRingFull, s->lostNoRing,
+            s->lostReentrant, s->lostDisk, s->lostAged, s->lostDamaged, s->openAtStop,
+            s->cutMessages, s->bytesWritten, s->threads, s->callNs, s->writerCpuNs);
+}
+
+static int ap__account_finish(ap__capture *c)
+{
+    static const char *const kinds[] = {"file", "shm", "anonymous"};
+    ap__account a = {
+        .total = c->final,
+        .threads = c->drain.accounts,
+        .thread_count = c->drain.account_count,
+        .clock_is_ns = ap__clock_is_ns,
+        .state = "finished",
+        .arena = kinds[c->arena.kind],
+        .data_types = c->data_types,
+        .points = c->drain.convert.points,
+        .point_count = c->drain.convert.point_count,
+        .disk_errno = c->drain.disk_errno,
+    };
+
+    if (c->drain.convert.point_count < AP_CONVERT_POINTS) {
+        c->drain.convert.points[a.point_count++] = c->drain.convert.to;
+    }
+    return ap__account_write(c->dir.ext_fd, &a);
+}
+
+/* ---- closing ---- */
+
+static void ap__keep_first(int *rc, int next)
+{
+    if (*rc == 0) {
+        *rc = next;
+    }
+}
+
+static int ap__close_rings(ap__capture *c)
+{
+    uint64_t open_pushes = 0;
+    uint32_t stuck = 0;
+    int rc = 0;
+
+    atomic_store_explicit(&ap__the_gate.warm, 0, memory_order_relaxed);
+    stuck = ap__threads_quiesce(&open_pushes);
+    c->open_at_stop = open_pushes + ap__range_void(c->key);
+    ap__loop_stop(&c->loop);
+    c->running = false;
+    ap__threads_end();
+    ap__drain_settle(&c->drain);
+    ap__stats_collect(c, &c->final, true);
+    if (unlinkat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, 0) != 0 && errno != ENOENT) {
+        ap__keep_first(&rc, errno);
+    }
+    ap__loop_flush_texts(&c->loop); /* what a full disk kept back */
+    ap__keep_first(&rc, ap__account_finish(c));
+    ap__keep_first(&rc, ap__ext_close(&c->names));
+    ap__keep_first(&rc, ap__drain_finish(&c->drain));
+    ap__arena_close(&c->arena, false, stuck != 0);
+    return rc;
+}
+
+aclError ap__capture_close(ap__capture *c)
+{
+    aclError code = ACL_SUCCESS;
+    ap__shield shield;
+    ap__clock_point end;
+    char text[64] = "";
+    int rc = 0;
+
+    ap__shield_raise(&shield);
+    if (c->tx) {
+        rc = ap__close_rings(c);
+    } else {
+        ap__stats_collect(c, &c->final, true);
+    }
+    ap__keep_first(&rc, ap__dict_finish(&c->hashes));
+    ap__keep_first(&rc, ap__dict_finish(&c->types));
+    ap__clock_read(&end);
+    ap__keep_first(&rc, ap__control_write_end(c->dir.host_fd, &end));
+    pthread_mutex_lock(&ap__last_lock);
+    ap__last_stats = c->final;
+    pthread_mutex_unlock(&ap__last_lock);
+    ap__say_account(c);
+    if (rc != 0) {
+        code = ap__fail(ACL_ERROR_PROFILING_FAILURE,
+                        rc == ENOSPC || rc == EDQUOT ? AP_EK_DISK : AP_EK_INNER, c->api,
+                        "Some files of [%s] could not be finished. Reason: %s; what was written is "
+                        "readable.",
+                        c->dir.path, strerror_r(rc, text, sizeof(text)));
+    }
+    ap__prof_dir_close(&c->dir);
+    free(c->root);
+    free(c);
+    ap__shield_drop(&shield);
+    return code;
+}
+
+void ap__capture_abandon(ap__capture *c)
+{
+    if (c->tx) {
+        int backend = uv_backend_fd(&c->loop.loop);
+
+        if (backend >= 0) {
+            close(backend);
+        }
+        ap__drain_abandon(&c->drain);
+        ap__ext_abandon(&c->names);
+        if (c->arena.fd >= 0) {
+            close(c->arena.fd); /* else the child would hold the parent's flock; it maps nothing */
+        }
+    }
+    ap__dict_abandon(&c->hashes);
+    ap__dict_abandon(&c->types);
+    ap__prof_dir_close(&c->dir);
+    free(c->root);
+    free(c);
+}
+
+const char *ap__capture_dir(const ap__capture *capture)
+{
+    return capture->dir.path;
+}
+
+aclError ap__capture_add_devices(ap__capture *capture, const char *api, const uint32_t *devices,
+                                 uint32_t count)
+{
+    /* device collection is not part of this release: the host directory serves all of them */
+    (void)capture;
+    (void)api;
+    (void)devices;
+    (void)count;
+    return ACL_SUCCESS;
+}

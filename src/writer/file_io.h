@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole writes and the vendor's .done files. */
+#ifndef AP_WRITER_FILE_IO_H_
+#define AP_WRITER_FILE_IO_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Opens a new file for reading and writing, mode 0640 whatever the umask. fd, or -errno. */
+int ap__file_create(int dir_fd, const char *name);
+
+/* Writes everything at `offset`; *written = bytes that went (may be NULL). 0 or errno. */
+int ap__file_write(int fd, const void *data, size_t bytes, uint64_t offset, size_t *written);
+
+/* 0 or errno (a late write error of a network file system). */
+int ap__file_close(int fd);
+
+/* Creates the file and writes it; on failure it is gone again. 0 or errno. */
+int ap__file_put(int dir_fd, const char *name, const void *data, size_t bytes);
+
+/* Writes `name`.done for a file of `bytes`; `times`: with the lines that data files have.
+ * *done_bytes (may be NULL) = its size, 0 when it was there already (success). 0 or errno. */
+int ap__file_done(int dir_fd, const char *name, uint64_t bytes, bool times, uint64_t *done_bytes);
+
+#endif

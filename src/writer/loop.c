@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "writer/loop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "ring/ring.h"
+#include "stamp/intern.h"
+
+#define AP_NAP_MS 5u
+#define AP_IDLE_PASSES 40u /* empty passes before the writer sleeps until woken */
+
+/* The loop that producers may wake; changed while no producer is inside a call. */
+static _Atomic(uv_async_t *) ap__wake_now;
+
+void ap__writer_wake(void)
+{
+    int saved_errno = errno;
+
+    if (atomic_load_explicit(&ap__writer_rest, memory_order_relaxed) != AP_WRITER_AWAKE &&
+        atomic_exchange_explicit(&ap__writer_rest, AP_WRITER_AWAKE, memory_order_acq_rel) !=
+            AP_WRITER_AWAKE) {
+        uv_async_t *wake = atomic_load_explicit(&ap__wake_now, memory_order_acquire);
+
+        if (wake != NULL) {
+            (void)uv_async_send(wake);
+        }
+    }
+    errno = saved_errno;
+}
+
+void ap__loop_flush_texts(ap__loop *loop)
+{
+    static const uint32_t kinds[] = {0, AP_EXT_NAME, AP_EXT_CATEGORY};
+    uint64_t id = 0;
+    const char *text = NULL;
+    size_t length = 0;
+
+    while (ap__intern_next(AP_INTERN_HASH, &loop->cursors[AP_INTERN_HASH], &id, &text, &length)) {
+        (void)ap__dict_add_hash(loop->hashes, id, text, length);
+    }
+    for (uint32_t use = AP_INTERN_NAME; use <= AP_INTERN_CATEGORY; use++) {
+        while (ap__intern_next(use, &loop->cursors[use], &id, &text, &length)) {
+            (void)ap__ext_add_name(loop->names, kinds[use], id, text, length);
+        }
+    }
+    /* on a full disk entries stay pending and are tried again at the next pass */
+    (void)ap__dict_flush(loop->hashes);
+    (void)ap__ext_flush(loop->names);
+}
+
+static void ap__note_cpu(ap__loop *loop)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    atomic_store_explicit(&loop->cpu_ns, (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+                          memory_order_relaxed);
+}
+
+static void ap__on_timer(uv_timer_t *timer);
+
+/* Says how the writer rests, then looks once more: a producer that committed before it could see
+ * the word is found here, one that commits later sees it (fences on both sides). */
+static void ap__rest(ap__loop *loop)
+{
+    bool sleep = loop->idle_passes >= AP_IDLE_PASSES;
+
+    atomic_store_explicit(&ap__writer_rest, sleep ? AP_WRITER_SLEEP : AP_WRITER_NAP,
+                          memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (sleep && ap__drain_pending(loop->drain)) {
+        sleep = false;
+        loop->idle_passes = 0;
+    }
+    if (sleep) {
+        ap__note_cpu(loop);
+        uv_timer_stop(&loop->timer);
+    } else {
+        uv_timer_start(&loop->timer, ap__on_timer, AP_NAP_MS, 0);
+    }
+}
+
+static void ap__end(ap__loop *loop)
+{
+    while (ap__drain_pass(loop->drain) != 0 || ap__drain_pending(loop->drain)) {
+    }
+    ap__note_cpu(loop);
+    uv_close((uv_handle_t *)&loop->timer, NULL);
+    uv_close((uv_handle_t *)&loop->wake, NULL);
+}
+
+static void ap__turn(ap__loop *loop)
+{
+    uint64_t taken = 0;
+
+    if (uv_is_closing((uv_handle_t *)&loop->wake)) {
+        return;
+    }
+    atomic_store_explicit(&ap__writer_rest, AP_WRITER_AWAKE, memory_order_relaxed);
+    ap__loop_flush_texts(loop); /* names before the records that refer to them */
+    do {
+        taken = ap__drain_pass(loop->drain);
+        loop->idle_passes = taken == 0 ? loop->idle_passes + 1 : 0;
+    } while (taken >= AP_DRAIN_BATCH);
+    if (atomic_load_explicit(&loop->stopping, memory_order_acquire) != 0) {
+        ap__end(loop);
+        return;
+    }
+    ap__note_cpu(loop);
+    ap__rest(loop);
+}
+
+static void ap__on_timer(uv_timer_t *timer)
+{
+    ap__turn(timer->data);
+}
+
+static void ap__on_wake(uv_async_t *wake)
+{
+    ap__loop *loop = wake->data;
+
+    loop->idle_passes = 0;
+    ap__turn(loop);
+}
+
+static void ap__thread_main(void *arg)
+{
+    ap__loop *loop = arg;
+
+    pthread_setname_np(pthread_self(), "aclprof-writer");
+    uv_run(&loop->loop, UV_RUN_DEFAULT);
+}
+
+static int ap__spawn(ap__loop *loop)
+{
+    sigset_t all;
+    sigset_t saved;
+    int rc = 0;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved); /* the host's signals never land in our thread */
+    rc = uv_thread_create(&loop->thread, ap__thread_main, loop);
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    return -rc;
+}
+
+int ap__loop_start(ap__loop *loop, ap__drain *drain, ap__dict *hashes, ap__ext_file *names)
+{
+    int rc = 0;
+
+    loop->drain = drain;
+    loop->hashes = hashes;
+    loop->names = names;
+    rc = -uv_loop_init(&loop->loop);
+    if (rc != 0) {
+        return rc;
+    }
+    loop->timer.data = loop;
+    loop->wake.data = loop;
+    uv_timer_init(&loop->loop, &loop->timer);
+    rc = -uv_async_init(&loop->loop, &loop->wake, ap__on_wake);
+    if (rc == 0) {
+        atomic_store_explicit(&ap__writer_rest, AP_WRITER_SLEEP, memory_order_relaxed);
+        atomic_store_explicit(&ap__wake_now, &loop->wake, memory_order_release);
+        rc = ap__spawn(loop);
+        if (rc != 0) {
+            atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
+            uv_close((uv_handle_t *)&loop->wake, NULL);
+        }
+    }
+    if (rc != 0) {
+        uv_close((uv_handle_t *)&loop->timer, NULL);
+        uv_run(&loop->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&loop->loop);
+    }
+    return rc;
+}
+
+void ap__loop_stop(ap__loop *loop)
+{
+    atomic_store_explicit(&loop->stopping, 1, memory_order_release);
+    atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
+    uv_async_send(&loop->wake);
+    uv_thread_join(&loop->thread);
+    uv_loop_close(&loop->loop);
+    ap__loop_flush_texts(loop);
+}
