@@ -130,7 +130,7 @@ typedef enum {
 typedef enum {
     ACL_PROF_ARGS_MIN = 0,
     /** "<n>MB", n 200 ... 4294967295: most that a result directory may hold; the oldest whole
-     *  slices are removed, 20 MB of the file system stay free. "" sets no limit. */
+     *  slices are removed, 20 MB of the file system stay free. "" is refused: aclprofFinalize resets. */
     ACL_PROF_STORAGE_LIMIT = 1,
     /** Hz, "1" ... "100" ("10000" on some chips): memory, LLC and SoC bandwidth. */
     ACL_PROF_SYS_HARDWARE_MEM_FREQ = 3,
@@ -247,6 +247,8 @@ typedef struct aclprofStepInfo aclprofStepInfo;
  * @retval ACL_ERROR_INVALID_FILE (100003) the absolute path has a control character or one of
  *         " ' \ % < > | & $ ; and the back-quote; or it can neither be used nor created: not a
  *         directory, not writable, a component too long
+ * @retval ACL_ERROR_PROF_ALREADY_RUN (100042) the vendor's command line (PROFILER_SAMPLECONFIG)
+ *         profiles this process
  * @retval ACL_ERROR_FEATURE_UNSUPPORTED (200006) PROFILING_MODE=dynamic is in the environment
  * @note Thread-safe; serialised with the other control calls.
  */
@@ -258,6 +260,8 @@ ACL_FUNC_VISIBILITY aclError aclprofInit(const char *profilerResultPath, size_t 
  * the caller's. aclprofInit may follow.
  *
  * @retval 0 also when it was not open
+ * @retval ACL_ERROR_PROF_ALREADY_RUN (100042) the vendor's command line (PROFILER_SAMPLECONFIG)
+ *         profiles this process
  * @retval ACL_ERROR_PROF_NOT_RUN (100043) ACLPROF_STRICT=1: it was not open
  * @retval ACL_ERROR_PROFILING_FAILURE (500005) a running capture could not be finished on disk
  * @note Thread-safe; serialised with the other control calls. Waits until the data is on disk.
@@ -311,7 +315,8 @@ ACL_FUNC_VISIBILITY aclError aclprofDestroyConfig(const aclprofConfig *profilerC
  * @retval ACL_ERROR_INVALID_PROFILING_CONFIG (100010) a running device with another mask; the
  *         running capture goes on
  * @retval ACL_ERROR_PROF_ALREADY_RUN (100042) ACLPROF_STRICT=1: a named device, or the host-only
- *         capture, runs already
+ *         capture, runs already; or the vendor's command line (PROFILER_SAMPLECONFIG) profiles
+ *         this process
  * @retval ACL_ERROR_PROF_NOT_RUN (100043) ACLPROF_STRICT=1: no aclprofInit before
  * @retval ACL_ERROR_PROF_MODULES_UNSUPPORTED (200007) unknown bit in dataTypeConfig
  * @retval ACL_ERROR_PROFILING_FAILURE (500005) a chip lacks what a bit asks for; no memory, disk
@@ -325,11 +330,15 @@ ACL_FUNC_VISIBILITY aclError aclprofStart(const aclprofConfig *profilerConfig);
  * and ranges that are still open are not recorded; their number is in the account.
  *
  * @param profilerConfig the config of aclprofStart or an equal one; NULL stops whatever runs
- * @retval 0 also when nothing runs
- * @retval ACL_ERROR_INVALID_PARAM (100000) config foreign or destroyed
+ * @retval 0 also when nothing runs (not open: without a look at the argument)
+ * @retval ACL_ERROR_INVALID_PARAM (100000) config foreign or destroyed; while running:
+ *         dataTypeConfig 0
  * @retval ACL_ERROR_INVALID_PROFILING_CONFIG (100010) another mask than the one running; the
  *         capture goes on
- * @retval ACL_ERROR_PROF_NOT_RUN (100043) ACLPROF_STRICT=1: nothing runs
+ * @retval ACL_ERROR_PROF_ALREADY_RUN (100042) the vendor's command line (PROFILER_SAMPLECONFIG)
+ *         profiles this process
+ * @retval ACL_ERROR_PROF_NOT_RUN (100043) ACLPROF_STRICT=1: nothing of what it names runs
+ * @retval ACL_ERROR_PROF_MODULES_UNSUPPORTED (200007) while running: unknown bit
  * @retval ACL_ERROR_PROFILING_FAILURE (500005) stopped, but the files could not be finished
  * @note Thread-safe; serialised with the other control calls.
  */

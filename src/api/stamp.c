@@ -39,19 +39,10 @@ static const ap__fail_site ap__mark_bad = AP_SITE_BAD_STAMP("aclprofMark");
 static const ap__fail_site ap__push_bad = AP_SITE_BAD_STAMP("aclprofPush");
 static const ap__fail_site ap__start_bad = AP_SITE_BAD_STAMP("aclprofRangeStart");
 
-/* No capture runs: the cheapest way out. */
-__attribute__((noinline)) static aclError ap__idle(const ap__fail_site *site)
-{
-    if (AP_UNLIKELY(atomic_load_explicit(&ap__the_gate.warm, memory_order_relaxed) != 0)) {
-        return ACL_SUCCESS;
-    }
-    return ap__fail_quick(site);
-}
-
 /* A call that did not get in: a warm-up or a counted loss succeeds. */
 static aclError ap__outside(bool counted, const ap__fail_site *site)
 {
-    return counted ? ACL_SUCCESS : ap__idle(site);
+    return counted ? ACL_SUCCESS : ap__fail_quick(site);
 }
 
 static aclError ap__reject(ap__thread *thread, const ap__fail_site *site)
@@ -74,8 +65,7 @@ AP_COLD void *ap__create_slow(void)
     ap__thread *thread = ap__stamp_enter(&counted);
     uint64_t handle = 0;
 
-    if (thread == NULL && !counted &&
-        atomic_load_explicit(&ap__the_gate.warm, memory_order_relaxed) == 0) {
+    if (thread == NULL && !counted) {
         (void)ap__fail_quick(&ap__create_not_run);
         return NULL;
     }
@@ -97,8 +87,7 @@ ACL_FUNC_VISIBILITY void *aclprofCreateStamp(void)
     ap__thread *thread = ap__self;
     uint64_t handle = 0;
 
-    if (AP_UNLIKELY(key == 0 || thread->stamp_count == 0 ||
-                    !ap__stamp_enter_fast(thread, key))) {
+    if (AP_UNLIKELY(key == 0 || thread->stamp_count == 0 || !ap__stamp_enter_fast(thread, key))) {
         return ap__create_slow();
     }
     handle = ap__stamp_create(thread);
@@ -190,7 +179,7 @@ ACL_FUNC_VISIBILITY aclError aclprofMark(void *stamp)
     const ap__stamp *s = NULL;
 
     if (AP_UNLIKELY(key == 0)) {
-        return ap__idle(&ap__mark_not_run);
+        return ap__fail_quick(&ap__mark_not_run);
     }
     s = ap__stamp_get((uintptr_t)stamp);
     if (AP_UNLIKELY(s == NULL || !ap__stamp_enter_fast(thread, key))) {
@@ -276,7 +265,7 @@ ACL_FUNC_VISIBILITY aclError aclprofPush(void *stamp)
     const ap__stamp *s = NULL;
 
     if (AP_UNLIKELY(key == 0)) {
-        return ap__idle(stamp == NULL ? &ap__push_bad : &ap__push_not_run);
+        return ap__fail_quick(stamp == NULL ? &ap__push_bad : &ap__push_not_run);
     }
     s = ap__stamp_get((uintptr_t)stamp);
     if (AP_UNLIKELY(s == NULL || thread->depth == thread->frame_room ||
@@ -325,7 +314,7 @@ ACL_FUNC_VISIBILITY aclError aclprofPop(void)
     uint64_t end = 0;
 
     if (AP_UNLIKELY(key == 0)) {
-        return ap__idle(&ap__pop_not_run);
+        return ap__fail_quick(&ap__pop_not_run);
     }
     if (AP_UNLIKELY(thread->depth == 0 || !ap__stamp_enter_fast(thread, key))) {
         return ap__pop_slow();
@@ -453,7 +442,7 @@ ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId)
     uint64_t start = 0;
 
     if (AP_UNLIKELY(key == 0)) {
-        return ap__idle(&ap__stop_not_run);
+        return ap__fail_quick(&ap__stop_not_run);
     }
     if (AP_UNLIKELY(!ap__stamp_enter_fast(thread, key))) {
         return ap__range_stop_slow(rangeId);

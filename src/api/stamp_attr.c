@@ -99,8 +99,7 @@ ACL_FUNC_VISIBILITY aclError aclprofSetCategoryName(uint32_t category, const cha
                         "Value [] for parameter categoryName is invalid. Reason: it must have at "
                         "least one character.");
     }
-    if (ap__gate_key() == 0 &&
-        atomic_load_explicit(&ap__the_gate.warm, memory_order_relaxed) == 0) {
+    if (ap__gate_key() == AP_GATE_CLOSED) {
         return ap__fail(ACL_ERROR_PROF_NOT_RUN, AP_EK_CALL_ORDER, "aclprofSetCategoryName",
                         "No capture with ACL_PROF_MSPROFTX (0x80) runs. Call aclprofStart with a "
                         "config whose dataTypeConfig has that bit first.");

@@ -12,7 +12,7 @@
 
 ap__gate ap__the_gate;
 
-static uint64_t ap__last_key;
+static uint64_t ap__last_key = AP_GATE_WARM;
 static bool ap__has_membarrier;
 
 static long ap__membarrier(int command)
@@ -22,7 +22,7 @@ static long ap__membarrier(int command)
 
 uint64_t ap__gate_new_key(void)
 {
-    if (ap__last_key == 0) {
+    if (ap__last_key == AP_GATE_WARM) {
         /* failure only costs the second line of defence behind the fork handler */
         (void)madvise(&ap__the_gate, sizeof(ap__the_gate), MADV_WIPEONFORK);
     }
@@ -36,9 +36,9 @@ void ap__gate_open(uint64_t key)
     atomic_store_explicit(&ap__the_gate.key, key, memory_order_release);
 }
 
-void ap__gate_close(void)
+void ap__gate_close(uint64_t to)
 {
-    atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
+    atomic_store_explicit(&ap__the_gate.key, to, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     if (ap__has_membarrier) {
         (void)ap__membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);

@@ -14,6 +14,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+/* Values of the gate beside keys, which are greater. AP_GATE_WARM: calls succeed without recording
+ * (aclprofWarmup). */
+#define AP_GATE_CLOSED 0u
+#define AP_GATE_WARM 2u
 /* in a key: calls take the general way (no membarrier, or no cycle counter to read) */
 #define AP_GATE_SLOW 1u
 /* The word lies alone in its page, so that the kernel can zero it in every forked child
@@ -27,8 +31,7 @@
 
 typedef struct ap__gate {
     _Alignas(AP_GATE_ALIGN) _Atomic uint64_t key;
-    _Atomic uint32_t warm; /* calls outside a session succeed without recording (aclprofWarmup) */
-    uint8_t fill[AP_GATE_ALIGN - 12];
+    uint8_t fill[AP_GATE_ALIGN - 8];
 } ap__gate;
 
 extern ap__gate ap__the_gate __attribute__((visibility("hidden")));
@@ -38,12 +41,12 @@ static inline uint64_t ap__gate_key(void)
     return atomic_load_explicit(&ap__the_gate.key, memory_order_relaxed);
 }
 
-/* A fresh key, never 0, never used before in this process; sets up membarrier and fork wiping at
+/* A fresh key, never used before in this process; sets up membarrier and fork wiping at
  * the first call. Control path only. */
 uint64_t ap__gate_new_key(void);
 
 void ap__gate_open(uint64_t key);
-/* Closes the gate and orders that before any later read of a thread's busy word. */
-void ap__gate_close(void);
+/* Closes the gate (to AP_GATE_CLOSED or AP_GATE_WARM) and orders that before any later read of a thread's busy word. */
+void ap__gate_close(uint64_t to);
 
 #endif

@@ -121,7 +121,8 @@ ap__thread *ap__stamp_enter(bool *counted)
     ap__thread *thread = NULL;
 
     *counted = false;
-    if (key == 0) {
+    if (key <= AP_GATE_WARM) {
+        *counted = key == AP_GATE_WARM; /* succeeds, nothing to count */
         return NULL;
     }
     thread = ap__thread_self();
@@ -143,7 +144,8 @@ ap__thread *ap__stamp_enter(bool *counted)
         }
         atomic_store_explicit(&thread->armed, AP_IDLE, memory_order_release);
         key = ap__gate_key();
-        if (key == 0) {
+        if (key <= AP_GATE_WARM) {
+            *counted = key == AP_GATE_WARM;
             return NULL;
         }
     }

@@ -57,8 +57,8 @@ extern _Atomic uint32_t ap__writer_rest __attribute__((visibility("hidden")));
 void ap__writer_wake(void);
 
 /* The general way in: first event of a thread, new capture, call inside a call, no membarrier.
- * NULL: nothing may be recorded; *counted tells that the call is accounted for as lost (it then
- * succeeds), else no capture runs. */
+ * NULL: nothing may be recorded; *counted tells that the call is accounted for as lost, or that the
+ * capture is only warming up (it then succeeds), else no capture runs. */
 ap__thread *ap__stamp_enter(bool *counted);
 void ap__cost_sample(ap__thread *thread, uint64_t since);
 

@@ -239,7 +239,7 @@ uint32_t ap__threads_quiesce(uint64_t *open_pushes)
 
     /* the gate closes before the lock is taken: a thread inside ap__thread_attach needs the lock
      * to leave, so the wait must let it have the lock */
-    ap__gate_close();
+    ap__gate_close(AP_GATE_CLOSED);
     for (;;) {
         ap__thread *busy = NULL;
 

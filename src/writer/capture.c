@@ -256,11 +256,10 @@ void ap__capture_record(ap__capture *capture, bool on)
     if (!capture->tx) {
         return;
     }
-    atomic_store_explicit(&ap__the_gate.warm, on ? 0 : 1, memory_order_relaxed);
     if (on) {
         ap__gate_open(capture->key);
     } else {
-        ap__gate_close();
+        ap__gate_close(AP_GATE_WARM);
     }
 }
 
@@ -414,7 +413,6 @@ static int ap__close_rings(ap__capture *c)
     uint32_t stuck = 0;
     int rc = 0;
 
-    atomic_store_explicit(&ap__the_gate.warm, 0, memory_order_relaxed);
     stuck = ap__threads_quiesce(&open_pushes);
     c->open_at_stop = open_pushes + ap__range_void(c->key);
     ap__loop_stop(&c->loop);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "session/fork.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+#include "ring/gate.h"
+#include "ring/thread.h"
+#include "session/session.h"
+#include "stamp/intern.h"
+#include "stamp/pool.h"
+#include "stamp/range.h"
+
+static bool ap__installed; /* under the session lock */
+static sigset_t ap__saved; /* under all the locks */
+
+/* In the order in which the library nests them. Signals stay blocked meanwhile: a handler that
+ * stamps must not want a lock that its own thread holds. */
+static void ap__prepare(void)
+{
+    sigset_t all;
+    sigset_t saved;
+    sigset_t inner;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+    ap__session_prefork();
+    ap__threads_lock(&inner);
+    ap__stamp_pool_lock();
+    ap__range_lock();
+    ap__intern_lock();
+    ap__saved = saved;
+}
+
+static void ap__parent(void)
+{
+    sigset_t saved = ap__saved;
+
+    ap__intern_unlock();
+    ap__range_unlock();
+    ap__stamp_pool_unlock();
+    ap__session_parent();
+    ap__threads_unlock(&saved); /* restores the signal mask, too */
+}
+
+static void ap__child(void)
+{
+    sigset_t saved = ap__saved;
+
+    atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
+    ap__intern_child();
+    ap__range_child();
+    ap__stamp_pool_child();
+    ap__threads_child();
+    ap__session_child();
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+int ap__fork_install(void)
+{
+    int rc = 0;
+
+    if (!ap__installed) {
+        rc = pthread_atfork(ap__prepare, ap__parent, ap__child);
+        ap__installed = rc == 0;
+    }
+    return rc;
+}

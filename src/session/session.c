@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lock, Init, Finalize, settings, statistics, fork and unload. Start and Stop are in run.c. */
+#define _GNU_SOURCE
+#include "session/session.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/arg_text.h"
+#include "session/errtext.h"
+#include "session/path.h"
+#include "session/registry.h"
+#include "session/state.h"
+
+static const ap__capture_table ap__real_capture = {
+    .open = ap__capture_open,
+    .record = ap__capture_record,
+    .close = ap__capture_close,
+    .abandon = ap__capture_abandon,
+    .stats = ap__capture_stats,
+    .add_devices = ap__capture_add_devices,
+};
+
+const ap__capture_table *ap__capture_ops = &ap__real_capture;
+ap__state ap__session;
+_Atomic int ap__strict_now = -1;
+
+static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct ap__inside {
+    bool now; /* this thread holds the lock */
+    int cancel_state;
+} ap__inside;
+
+static __thread ap__inside ap__in __attribute__((tls_model("initial-exec")));
+
+/* ---- lock ---- */
+
+static void ap__drop_inherited(void)
+{
+    if (ap__session.run.capture != NULL && ap__session.run.owner != getpid()) {
+        ap__capture_ops->abandon(ap__session.run.capture);
+        ap__session.run = (ap__run){0};
+    }
+}
+
+void ap__session_enter(void)
+{
+    int state = 0;
+
+    ap__fail_hold();
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_mutex_lock(&ap__lock);
+    ap__in = (ap__inside){true, state};
+    ap__drop_inherited();
+}
+
+void ap__session_leave(void)
+{
+    int state = ap__in.cancel_state;
+
+    ap__in.now = false;
+    pthread_mutex_unlock(&ap__lock);
+    ap__fail_release();
+    (void)pthread_setcancelstate(state, &state);
+}
+
+/* ---- environment ---- */
+
+const char *ap__session_env(const char *name)
+{
+    const char *value = secure_getenv(name);
+
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+int ap__strict(void)
+{
+    int now = atomic_load_explicit(&ap__strict_now, memory_order_relaxed);
+
+    if (now < 0) {
+        const char *value = ap__session_env("ACLPROF_STRICT");
+
+        now = value != NULL && strcmp(value, "1") == 0;
+        atomic_store_explicit(&ap__strict_now, now, memory_order_relaxed);
+    }
+    return now;
+}
+
+aclError ap__session_check_mode(const char *api)
+{
+    if (!ap__session.inited && ap__session_env("PROFILER_SAMPLECONFIG") != NULL) {
+        return ap__fail(ACL_ERROR_PROF_ALREADY_RUN, AP_EK_MODE, api,
+                        "Failed to start Profiling in API mode because it is already in command "
+                        "line mode. Run the program without msprof (PROFILER_SAMPLECONFIG is in "
+                        "its environment) or without calling %s.",
+                        api);
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- Init, Finalize, settings ---- */
+
+static aclError ap__init_check(const char *api, const char *path, size_t length)
+{
+    const char *mode = ap__session_env("PROFILING_MODE");
+    char number[24];
+    int n = 0;
+
+    if (mode != NULL && strcmp(mode, "dynamic") == 0) {
+        return ap__fail(ACL_ERROR_FEATURE_UNSUPPORTED, AP_EK_MODE, api,
+                        "Failed to start Profiling in API mode because it is already in dynamic "
+                        "mode. Unset PROFILING_MODE to use the API.");
+    }
+    if (path == NULL) {
+        return ap__fail_null(api, "profilerResultPath");
+    }
+    n = snprintf(number, sizeof(number), "%zu", length);
+    if (length == 0 || length >= AP_PATH_MAX) {
+        return ap__fail_value(ACL_ERROR_INVALID_PARAM, api, "length", number, (size_t)n,
+                              "it must be 1 to %u; pass strlen(profilerResultPath)",
+                              AP_PATH_MAX - 1);
+    }
+    if (!ap__arg_length_fits(path, length)) {
+        return ap__fail_value(ACL_ERROR_INVALID_PARAM, api, "length", number, (size_t)n,
+                              "it is not the length of profilerResultPath; pass "
+                              "strlen(profilerResultPath)");
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError ap__init_locked(const char *api, const char *path, size_t length)
+{
+    char reason[AP_PATH_REASON_SIZE];
+    char absolute[AP_PATH_MAX];
+    aclError code = ap__session_check_mode(api);
+
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    if (ap__session.inited) {
+        return ap__fail_order(ACL_ERROR_REPEAT_INITIALIZE, api, "aclprofFinalize",
+                              "the profiler is open already, with its first path");
+    }
+    if (!ap__path_resolve(path, length, absolute, reason)) {
+        return ap__fail_value(ACL_ERROR_INVALID_FILE, api, "profilerResultPath", path, length, "%s",
+                              reason);
+    }
+    memcpy(ap__session.path, absolute, sizeof(absolute));
+    ap__session.inited = true;
+    return ACL_SUCCESS;
+}
+
+aclError ap__session_init(const char *path, size_t length)
+{
+    static const char api[] = "aclprofInit";
+    aclError code = ACL_SUCCESS;
+
+    ap__session_enter();
+    code = ap__init_check(api, path, length);
+    if (code == ACL_SUCCESS) {
+        code = ap__init_locked(api, path, length);
+    }
+    ap__session_leave();
+    return code;
+}
+
+aclError ap__session_close(void)
+{
+    ap__capture *capture = ap__session.run.capture;
+
+    ap__session.run = (ap__run){0};
+    return capture != NULL ? ap__capture_ops->close(capture) : ACL_SUCCESS;
+}
+
+static aclError ap__finalize_locked(const char *api)
+{
+    aclError code = ap__session_check_mode(api);
+
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    if (!ap__session.inited && ap__strict()) {
+        return ap__fail_order(ACL_ERROR_PROF_NOT_RUN, api, "aclprofInit",
+                              "the profiler is not open");
+    }
+    code = ap__session_close();
+    ap__session.inited = false;
+    ap__session.path[0] = '\0';
+    ap__session.settings = (ap__settings){0};
+    return code;
+}
+
+aclError ap__session_finalize(void)
+{
+    aclError code = ACL_SUCCESS;
+
+    ap__session_enter();
+    code = ap__finalize_locked("aclprofFinalize");
+    ap__session_leave();
+    return code;
+}
+
+aclError ap__session_set_config(int type, const char *value, size_t length)
+{
+    aclError code = ACL_SUCCESS;
+
+    ap__session_enter();
+    code = ap__settings_set(&ap__session.settings, "aclprofSetConfig", type, value, length);
+    if (code == ACL_SUCCESS && type == ACL_PROF_PATH && ap__session.inited) {
+        memcpy(ap__session.path, ap__session.settings.path, sizeof(ap__session.path));
+    }
+    ap__session_leave();
+    return code;
+}
+
+void ap__session_stats(aclprofStats *out)
+{
+    ap__session_enter();
+    ap__capture_ops->stats(ap__session.run.capture, out);
+    ap__session_leave();
+}
+
+/* ---- unload, fork ---- */
+
+void ap__session_shutdown(void)
+{
+    if (ap__in.now) {
+        return; /* exit() in a signal handler inside a control call: waiting would be for ever */
+    }
+    ap__fail_hold();
+    pthread_mutex_lock(&ap__lock);
+    ap__session.ending = true;
+    /* of a child that was made past the fork handlers nothing is wanted but that it dies */
+    if (ap__session.run.capture != NULL && ap__session.run.owner == getpid()) {
+        (void)ap__session_close();
+    }
+    pthread_mutex_unlock(&ap__lock);
+    ap__fail_release();
+}
+
+void ap__session_prefork(void)
+{
+    pthread_mutex_lock(&ap__lock);
+    ap__registry_prefork();
+}
+
+void ap__session_parent(void)
+{
+    ap__registry_postfork();
+    pthread_mutex_unlock(&ap__lock);
+}
+
+void ap__session_child(void)
+{
+    ap__registry_postfork();
+    if (ap__session.run.capture != NULL) {
+        ap__capture_ops->abandon(ap__session.run.capture);
+        ap__session.run = (ap__run){0};
+    }
+    pthread_mutex_unlock(&ap__lock);
+}
