@@ -207,6 +207,9 @@ AP_COLD bool ap__frames_grow(ap__thread *thread)
     if (thread->heap_frames != NULL) {
         munmap(thread->heap_frames, thread->heap_bytes);
     }
+    if (thread->ring_head != NULL) { /* the frames that a kill would show are no longer there */
+        atomic_store_explicit(&thread->ring_head->depth, 0, memory_order_release);
+    }
     thread->heap_frames = frames;
     thread->heap_bytes = bytes;
     thread->frames = frames;

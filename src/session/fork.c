@@ -12,6 +12,7 @@
 #include "stamp/intern.h"
 #include "stamp/pool.h"
 #include "stamp/range.h"
+#include "writer/texts.h"
 
 static bool ap__installed; /* under the session lock */
 static sigset_t ap__saved; /* under all the locks */
@@ -27,6 +28,7 @@ static void ap__prepare(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved);
     ap__session_prefork();
+    ap__texts_lock();
     ap__threads_lock(&inner);
     ap__stamp_pool_lock();
     ap__range_lock();
@@ -41,6 +43,7 @@ static void ap__parent(void)
     ap__intern_unlock();
     ap__range_unlock();
     ap__stamp_pool_unlock();
+    ap__texts_unlock();
     ap__session_parent();
     ap__threads_unlock(&saved); /* restores the signal mask, too */
 }
@@ -50,6 +53,7 @@ static void ap__child(void)
     sigset_t saved = ap__saved;
 
     atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
+    ap__texts_child();
     ap__intern_child();
     ap__range_child();
     ap__stamp_pool_child();

@@ -126,7 +126,7 @@ void ap__stamp_set_message(ap__stamp *stamp, const char *text, size_t length)
 
         add = AP_BODY_CUT;
         if (ap__intern(AP_INTERN_NAME, text, length, &name)) {
-            add |= AP_BODY_NAME;
+            add |= AP_BODY_NAME; /* the text is on disk before any record can name it */
         }
         length = kept;
     }

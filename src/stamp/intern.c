@@ -113,7 +113,8 @@ static ap__text *ap__text_new(uint64_t id, const char *text, size_t length)
 }
 
 /* Caller holds the lock. */
-static bool ap__intern_locked(ap__intern_use use, uint64_t id, const char *text, size_t length)
+static bool ap__intern_locked(ap__intern_use use, uint64_t id, const char *text, size_t length,
+                              bool *added)
 {
     ap__text **slot = NULL;
 
@@ -135,18 +136,23 @@ static bool ap__intern_locked(ap__intern_use use, uint64_t id, const char *text,
     if (((*slot)->uses & 1u << use) != 0) {
         return true;
     }
-    return ap__append(use, *slot);
+    *added = ap__append(use, *slot);
+    return *added;
 }
 
 bool ap__intern(ap__intern_use use, const char *text, size_t length, uint64_t *id)
 {
     sigset_t saved;
+    bool added = false;
     bool ok = false;
 
     *id = ap__hash_id(text, length);
     ap__enter(&saved);
-    ok = ap__intern_locked(use, *id, text, length);
+    ok = ap__intern_locked(use, *id, text, length, &added);
     ap__leave(&saved);
+    if (added) {
+        ap__intern_added(use);
+    }
     return ok;
 }
 
@@ -164,6 +170,8 @@ bool ap__intern_category(uint32_t category, const char *text, size_t length)
     ap__leave(&saved);
     if (!ok) {
         free(t);
+    } else {
+        ap__intern_added(AP_INTERN_CATEGORY);
     }
     return ok;
 }

@@ -20,6 +20,9 @@ typedef enum ap__intern_use {
 bool ap__intern(ap__intern_use use, const char *text, size_t length, uint64_t *id);
 bool ap__intern_category(uint32_t category, const char *text, size_t length);
 
+/* What the owner of the files (writer/texts.c) does about a new text. Called outside the lock. */
+void ap__intern_added(ap__intern_use use);
+
 #define AP_INTERN_NAMES_MAX (64u << 20)
 
 /* Walks the texts of one use in the order of first sight: returns false at the end. *cursor

@@ -21,6 +21,7 @@
 #include "writer/control_files.h"
 #include "writer/dirs.h"
 #include "writer/loop.h"
+#include "writer/texts.h"
 
 #define AP_DISK_FLOOR (20u << 20)     /* less free space than this: no capture */
 #define AP_RESERVE_BYTES (256u << 10) /* given back when the disk is full, to finish files */
@@ -160,18 +161,19 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
     if (rc != 0) {
         goto fail_names;
     }
-    rc = ap__drain_init(&c->drain, &c->arena, c->dir.data_fd, c->dir.ext_fd, &c->names, start,
+    rc = ap__drain_init(&c->drain, &c->arena, c->dir.data_fd, c->dir.ext_fd, start,
                         ap__host_limit(p));
     if (rc != 0) {
         goto fail_drain;
     }
     rc = ap__ageing_watch(&c->drain.ageing, &c->hashes.stream);
     rc = rc != 0 ? rc : ap__ageing_watch(&c->drain.ageing, &c->types.stream);
-    rc = rc != 0 ? rc : ap__loop_start(&c->loop, &c->drain, &c->hashes, &c->names);
+    rc = rc != 0 ? rc : ap__loop_start(&c->loop, &c->drain);
     if (rc != 0) {
         goto fail_loop;
     }
     c->running = true;
+    ap__texts_begin(&c->hashes, &c->names, &c->loop.wake);
     c->key = ap__gate_new_key();
     ap__clock_read(&c->arena.head->ready);
     ap__threads_begin(&c->arena, c->key);
@@ -317,7 +319,7 @@ static void ap__stats_drain(ap__capture *c, aclprofStats *s, uint64_t *taken)
     s->cutMessages = c->drain.cut_messages;
     s->lostAged = c->drain.aged.records;
     s->slicesRemoved = c->drain.aged.slices;
-    s->bytesWritten = ap__stream_stored(&c->drain.tx) + c->drain.ext.size + c->names.size;
+    s->bytesWritten = ap__stream_stored(&c->drain.tx) + c->drain.ext.size + ap__texts_stored();
     s->threads = c->drain.account_count;
     pthread_mutex_unlock(&c->drain.lock);
     s->writerCpuNs = atomic_load_explicit(&c->loop.cpu_ns, memory_order_relaxed);
@@ -415,6 +417,7 @@ static int ap__close_rings(ap__capture *c)
 
     stuck = ap__threads_quiesce(&open_pushes);
     c->open_at_stop = open_pushes + ap__range_void(c->key);
+    ap__texts_flush(); /* texts that only failed calls have introduced, or a full disk kept back */
     ap__loop_stop(&c->loop);
     c->running = false;
     ap__threads_end();
@@ -423,7 +426,7 @@ static int ap__close_rings(ap__capture *c)
     if (unlinkat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, 0) != 0 && errno != ENOENT) {
         ap__keep_first(&rc, errno);
     }
-    ap__loop_flush_texts(&c->loop); /* what a full disk kept back */
+    ap__texts_end(); /* with what a full disk kept back */
     ap__keep_first(&rc, ap__account_finish(c));
     ap__keep_first(&rc, ap__ext_close(&c->names));
     ap__keep_first(&rc, ap__drain_finish(&c->drain));

@@ -12,6 +12,7 @@
 #include "ring/ring.h"
 #include "session/errtext.h"
 #include "stamp/body.h"
+#include "writer/texts.h"
 
 #define AP_OTHER_BYTES (512u << 10) /* control files, account, reserve */
 #define AP_STREAM_TX "aging.additional.msproftx"
@@ -52,13 +53,12 @@ static void ap__drain_free(ap__drain *d)
 }
 
 int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
-                   const ap__ext_file *names, const ap__clock_point *start, uint64_t limit_bytes)
+                   const ap__clock_point *start, uint64_t limit_bytes)
 {
     int rc = 0;
 
     memset(d, 0, offsetof(ap__drain, convert));
     d->arena = arena;
-    d->names = names;
     d->pid = (uint32_t)getpid();
     d->batch_count = 0;
     d->ext_count = 0;
@@ -236,7 +236,7 @@ static void ap__age(ap__drain *d)
     if (d->ageing.limit == 0) {
         return;
     }
-    ap__ageing_set_other(&d->ageing, ap__ext_stored(&d->ext) + ap__ext_stored(d->names) +
+    ap__ageing_set_other(&d->ageing, ap__ext_stored(&d->ext) + ap__texts_stored() +
                                          AP_OTHER_BYTES);
     ap__ageing_run(&d->ageing, &d->aged);
     if (d->aged.slices != before) {

@@ -39,7 +39,6 @@ typedef struct ap__drain {
     ap__arena *arena;
     ap__stream tx;
     ap__ext_file ext;
-    const ap__ext_file *names; /* its size counts toward the storage limit */
     ap__ageing ageing;
     ap__convert convert;
     uint32_t pid;
@@ -69,7 +68,7 @@ typedef struct ap__drain {
 
 /* 0 or errno. The streams' directories stay borrowed; limit_bytes 0: none. */
 int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
-                   const ap__ext_file *names, const ap__clock_point *start, uint64_t limit_bytes);
+                   const ap__clock_point *start, uint64_t limit_bytes);
 
 /* Takes everything that was committed before the call. Returns the events taken. */
 uint64_t ap__drain_pass(ap__drain *d);

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "ring/ring.h"
-#include "stamp/intern.h"
+#include "writer/texts.h"
 
 #define AP_NAP_MS 5u
 #define AP_IDLE_PASSES 40u /* empty passes before the writer sleeps until woken */
@@ -30,26 +30,6 @@ void ap__writer_wake(void)
         }
     }
     errno = saved_errno;
-}
-
-void ap__loop_flush_texts(ap__loop *loop)
-{
-    static const uint32_t kinds[] = {0, AP_EXT_NAME, AP_EXT_CATEGORY};
-    uint64_t id = 0;
-    const char *text = NULL;
-    size_t length = 0;
-
-    while (ap__intern_next(AP_INTERN_HASH, &loop->cursors[AP_INTERN_HASH], &id, &text, &length)) {
-        (void)ap__dict_add_hash(loop->hashes, id, text, length);
-    }
-    for (uint32_t use = AP_INTERN_NAME; use <= AP_INTERN_CATEGORY; use++) {
-        while (ap__intern_next(use, &loop->cursors[use], &id, &text, &length)) {
-            (void)ap__ext_add_name(loop->names, kinds[use], id, text, length);
-        }
-    }
-    /* on a full disk entries stay pending and are tried again at the next pass */
-    (void)ap__dict_flush(loop->hashes);
-    (void)ap__ext_flush(loop->names);
 }
 
 static void ap__note_cpu(ap__loop *loop)
@@ -101,7 +81,7 @@ static void ap__turn(ap__loop *loop)
         return;
     }
     atomic_store_explicit(&ap__writer_rest, AP_WRITER_AWAKE, memory_order_relaxed);
-    ap__loop_flush_texts(loop); /* names before the records that refer to them */
+    ap__texts_flush();
     do {
         taken = ap__drain_pass(loop->drain);
         loop->idle_passes = taken == 0 ? loop->idle_passes + 1 : 0;
@@ -121,10 +101,7 @@ static void ap__on_timer(uv_timer_t *timer)
 
 static void ap__on_wake(uv_async_t *wake)
 {
-    ap__loop *loop = wake->data;
-
-    loop->idle_passes = 0;
-    ap__turn(loop);
+    ap__turn(wake->data);
 }
 
 static void ap__thread_main(void *arg)
@@ -148,13 +125,11 @@ static int ap__spawn(ap__loop *loop)
     return -rc;
 }
 
-int ap__loop_start(ap__loop *loop, ap__drain *drain, ap__dict *hashes, ap__ext_file *names)
+int ap__loop_start(ap__loop *loop, ap__drain *drain)
 {
     int rc = 0;
 
     loop->drain = drain;
-    loop->hashes = hashes;
-    loop->names = names;
     rc = -uv_loop_init(&loop->loop);
     if (rc != 0) {
         return rc;
@@ -187,5 +162,4 @@ void ap__loop_stop(ap__loop *loop)
     uv_async_send(&loop->wake);
     uv_thread_join(&loop->thread);
     uv_loop_close(&loop->loop);
-    ap__loop_flush_texts(loop);
 }

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "writer/dict.h"
 #include "writer/drain.h"
 
 typedef struct ap__loop {
@@ -17,21 +16,15 @@ typedef struct ap__loop {
     uv_async_t wake;
     uv_thread_t thread;
     ap__drain *drain;
-    ap__dict *hashes;
-    ap__ext_file *names;
-    uint32_t cursors[3]; /* per ap__intern_use: texts already in this capture's dictionaries */
     uint32_t idle_passes;
     _Atomic uint32_t stopping;
     _Atomic uint64_t cpu_ns; /* of the thread, as of its last pass */
 } ap__loop;
 
 /* Starts the thread, all signals blocked in it. 0 or errno. */
-int ap__loop_start(ap__loop *loop, ap__drain *drain, ap__dict *hashes, ap__ext_file *names);
+int ap__loop_start(ap__loop *loop, ap__drain *drain);
 
-/* Drains what is committed, ends the thread, writes the last dictionary entries. */
+/* Drains what is committed, ends the thread. */
 void ap__loop_stop(ap__loop *loop);
-
-/* Appends texts that are new since the last call to the dictionaries. */
-void ap__loop_flush_texts(ap__loop *loop);
 
 #endif
