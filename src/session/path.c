@@ -176,7 +176,8 @@ static ap__level ap__look(const char *level, char reason[AP_PATH_REASON_SIZE])
         (void)ap__because(reason, level, "cannot be reached", err);
         return AP_LEVEL_BAD;
     }
-    if (lstat(level, &st) == 0) {
+    /* anything else that is there now has come since: from another process with the same path */
+    if (lstat(level, &st) == 0 && S_ISLNK(st.st_mode)) {
         (void)ap__because(reason, level, "is a symbolic link to nothing", 0);
         return AP_LEVEL_BAD;
     }

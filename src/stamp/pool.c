@@ -61,9 +61,13 @@ static bool ap__grow(void)
     for (uint32_t i = 0; i < AP_SLAB_STAMPS; i++) {
         slab[i].last = AP_STAMP_TAG | (uint64_t)(first + i) << 4;
     }
+    if (first == 0) {
+        /* NULL leads to slot 0, and would be the handle of its free state: never free, never had */
+        atomic_store_explicit(&slab[0].handle, UINT64_MAX, memory_order_relaxed);
+    }
     atomic_store_explicit(&ap__stamp_slabs[ap__slab_count], slab, memory_order_release);
     ap__slab_count++;
-    for (uint32_t i = AP_SLAB_STAMPS; i > 0; i--) {
+    for (uint32_t i = AP_SLAB_STAMPS; i > (first == 0 ? 1 : 0); i--) {
         ap__push_free(first + i - 1);
     }
     return true;

@@ -271,17 +271,15 @@ void ap__capture_record(ap__capture *capture, bool on)
  * sample (of the second) counts as one: an estimate, and said to be one. */
 static uint64_t ap__call_ns(const ap__capture *c, uint64_t cycles, uint64_t calls, uint64_t events)
 {
-    ap__clock_line line = c->drain.convert.line;
+    ap__clock_line line;
+    ap__clock_point now;
 
     if (calls == 0) {
         return 0;
     }
-    if (line.mult == 0) {
-        ap__clock_point now;
-
-        ap__clock_read(&now);
-        ap__clock_line_make(&line, &c->drain.convert.points[0], &now, ap__clock_is_ns);
-    }
+    ap__clock_read(&now);
+    /* a line of our own: the drain's changes while it runs, its first point never does */
+    ap__clock_line_make(&line, &c->drain.convert.points[0], &now, ap__clock_is_ns);
     return (uint64_t)(((unsigned __int128)cycles * line.mult >> 48) * events / calls);
 }
 
