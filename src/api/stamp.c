@@ -52,7 +52,8 @@ static aclError ap__reject(ap__thread *thread, const ap__fail_site *site)
 }
 
 /* Every call below has two halves: the straight way, which calls nothing, and a cold function
- * that starts over and can do everything. */
+ * that starts over and can do everything. What belongs to the thread is looked at inside only:
+ * before that a signal handler may change it. */
 #define AP_COLD __attribute__((noinline, cold)) static
 
 AP_COLD void *ap__create_slow(void)
@@ -62,7 +63,7 @@ AP_COLD void *ap__create_slow(void)
         "Failed to allocate 256 KiB of host memory for stamps. Destroy stamps that are not needed "
         "or raise the process's memory limit."};
     bool counted = false;
-    ap__thread *thread = ap__stamp_enter(&counted);
+    ap__thread *thread = ap__stamp_enter_silent(&counted);
     uint64_t handle = 0;
 
     if (thread == NULL && !counted) {
@@ -242,7 +243,7 @@ AP_COLD aclError ap__push_slow(void *stamp)
         "Failed to allocate host memory for the push stack. Pop what was pushed, or raise the "
         "process's memory limit."};
     bool counted = false;
-    ap__thread *thread = ap__stamp_enter(&counted);
+    ap__thread *thread = ap__stamp_enter_silent(&counted);
     const ap__stamp *s = NULL;
 
     if (thread == NULL) {
@@ -271,8 +272,11 @@ ACL_FUNC_VISIBILITY aclError aclprofPush(void *stamp)
         return ap__fail_quick(stamp == NULL ? &ap__push_bad : &ap__push_not_run);
     }
     s = ap__stamp_get((uintptr_t)stamp);
-    if (AP_UNLIKELY(s == NULL || thread->depth == thread->frame_room ||
-                    !ap__stamp_enter_fast(thread, key))) {
+    if (AP_UNLIKELY(s == NULL || !ap__stamp_enter_fast(thread, key))) {
+        return ap__push_slow(stamp);
+    }
+    if (AP_UNLIKELY(thread->depth == thread->frame_room)) {
+        ap__stamp_leave(thread, key);
         return ap__push_slow(stamp);
     }
     ap__push_frame(thread, s, stamp)->cycles = ap__counter();
@@ -319,8 +323,12 @@ ACL_FUNC_VISIBILITY aclError aclprofPop(void)
     if (AP_UNLIKELY(key == 0)) {
         return ap__fail_quick(&ap__pop_not_run);
     }
-    if (AP_UNLIKELY(thread->depth == 0 || !ap__stamp_enter_fast(thread, key))) {
+    if (AP_UNLIKELY(!ap__stamp_enter_fast(thread, key))) {
         return ap__pop_slow();
+    }
+    if (AP_UNLIKELY(thread->depth == 0)) {
+        ap__stamp_leave(thread, key);
+        return ap__pop_slow(); /* says why */
     }
     end = ap__counter();
     ap__depth_set(thread, thread->depth - 1);
@@ -359,7 +367,7 @@ AP_COLD aclError ap__range_start_slow(void *stamp, uint32_t *range_id)
     if (range_id == NULL) {
         return ap__fail_quick(&no_id);
     }
-    thread = ap__stamp_enter(&counted);
+    thread = ap__stamp_enter_silent(&counted);
     if (thread == NULL) {
         if (counted || stamp != NULL) {
             *range_id = 0; /* no id: stopping it is refused */
@@ -394,8 +402,11 @@ ACL_FUNC_VISIBILITY aclError aclprofRangeStart(void *stamp, uint32_t *rangeId)
         return ap__range_start_slow(stamp, rangeId);
     }
     s = ap__stamp_get((uintptr_t)stamp);
-    if (AP_UNLIKELY(s == NULL || !ap__range_at_hand(thread) ||
-                    !ap__stamp_enter_fast(thread, key))) {
+    if (AP_UNLIKELY(s == NULL || !ap__stamp_enter_fast(thread, key))) {
+        return ap__range_start_slow(stamp, rangeId);
+    }
+    if (AP_UNLIKELY(!ap__range_at_hand(thread))) {
+        ap__stamp_leave(thread, key);
         return ap__range_start_slow(stamp, rangeId);
     }
     range = ap__range_take(thread, &id);

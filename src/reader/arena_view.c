@@ -166,9 +166,15 @@ static void ap__make_line(ap__arena_view *view)
         view->checkpoint.clock.mono_raw_ns > later->mono_raw_ns) {
         later = &view->checkpoint.clock;
     }
+    if (view->checkpoint.batch != 0 && view->checkpoint.line_mult != 0) {
+        /* the writer's own line: times go on as those on disk */
+        view->line.cycles0 = view->checkpoint.line_cycles;
+        view->line.ns0 = view->checkpoint.line_ns;
+        view->line.mult = view->checkpoint.line_mult;
+        return;
+    }
     ap__clock_line_make(&view->line, &view->start, later, view->clock_is_ns);
     if (view->line.mult != 0) {
-        /* anchored where the writer's last line ended: times go on from there without a step */
         view->line.cycles0 = later->cycles;
         view->line.ns0 = later->mono_raw_ns;
     }

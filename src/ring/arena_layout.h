@@ -42,7 +42,10 @@ typedef struct ap__checkpoint {
     uint64_t ext_bytes;      /* length of `host/.aclprof/stamp_ext` */
     uint64_t lost_disk;      /* records drained that could not be written */
     uint64_t aged_records;   /* records in slices deleted for the storage limit */
-    ap__clock_point clock;   /* newest point used to convert what is on disk */
+    ap__clock_point clock;   /* newest snapshot when what is on disk was converted */
+    uint64_t line_cycles;    /* the line that went on from there; line_mult 0: none yet */
+    uint64_t line_ns;
+    uint64_t line_mult;      /* ns per cycle, 16.48 fixed point */
 } ap__checkpoint;
 
 typedef struct ap__arena_head {
@@ -127,7 +130,7 @@ typedef struct ap__frame {
 } ap__frame;
 
 _Static_assert(sizeof(ap__clock_point) == 40, "clock point");
-_Static_assert(sizeof(ap__checkpoint) == 88, "checkpoint");
+_Static_assert(sizeof(ap__checkpoint) == 112, "checkpoint");
 _Static_assert(offsetof(ap__arena_head, slot_count) == 32, "arena head");
 _Static_assert(offsetof(ap__arena_head, start) == 40, "arena head");
 _Static_assert(offsetof(ap__arena_head, checkpoint) == 120, "arena head");

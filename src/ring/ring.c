@@ -105,9 +105,10 @@ bool ap__ring_refill(ap__thread *thread, uint32_t bytes)
     return true;
 }
 
-static void ap__lose_reentrant(ap__thread *thread)
+static void ap__lose_reentrant(ap__thread *thread, uint64_t key)
 {
-    if (thread->ring_head != NULL) {
+    /* until it has attached, the interrupted call's ring is that of a former capture: gone */
+    if (thread->ring_head != NULL && thread->key == key) {
         /* emitted belongs to the interrupted call: the account adds this counter to it */
         ap__count(&thread->ring_head->lost_reentrant);
     } else {
@@ -115,24 +116,28 @@ static void ap__lose_reentrant(ap__thread *thread)
     }
 }
 
-ap__thread *ap__stamp_enter(bool *counted)
+/* `event`: a loss is counted. */
+static ap__thread *ap__enter(bool event, bool *counted)
 {
     uint64_t key = ap__gate_key();
     ap__thread *thread = NULL;
 
     *counted = false;
-    if (key <= AP_GATE_WARM) {
-        *counted = key == AP_GATE_WARM; /* succeeds, nothing to count */
+    if (key == 0) {
         return NULL;
     }
     thread = ap__thread_self();
     if (thread == NULL) {
-        atomic_fetch_add_explicit(&ap__no_ring.emitted, 1, memory_order_relaxed);
+        if (event) {
+            atomic_fetch_add_explicit(&ap__no_ring.emitted, 1, memory_order_relaxed);
+        }
         *counted = true;
         return NULL;
     }
     if (atomic_load_explicit(&thread->armed, memory_order_relaxed) == AP_INSIDE) {
-        ap__lose_reentrant(thread);
+        if (event) {
+            ap__lose_reentrant(thread, key);
+        }
         *counted = true;
         return NULL;
     }
@@ -144,11 +149,20 @@ ap__thread *ap__stamp_enter(bool *counted)
         }
         atomic_store_explicit(&thread->armed, AP_IDLE, memory_order_release);
         key = ap__gate_key();
-        if (key <= AP_GATE_WARM) {
-            *counted = key == AP_GATE_WARM;
+        if (key == 0) {
             return NULL;
         }
     }
+}
+
+ap__thread *ap__stamp_enter(bool *counted)
+{
+    return ap__enter(true, counted);
+}
+
+ap__thread *ap__stamp_enter_silent(bool *counted)
+{
+    return ap__enter(false, counted);
 }
 
 void ap__cost_sample(ap__thread *thread, uint64_t since)

@@ -60,6 +60,9 @@ void ap__writer_wake(void);
  * NULL: nothing may be recorded; *counted tells that the call is accounted for as lost, or that the
  * capture is only warming up (it then succeeds), else no capture runs. */
 ap__thread *ap__stamp_enter(bool *counted);
+/* The same for a call that makes no event (create, push, range start): *counted tells that it is
+ * to succeed, but nothing is counted. */
+ap__thread *ap__stamp_enter_silent(bool *counted);
 void ap__cost_sample(ap__thread *thread, uint64_t since);
 
 /* The way in for a thread that has been here before; false: take the general one. */

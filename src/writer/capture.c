@@ -161,8 +161,9 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
     if (rc != 0) {
         goto fail_names;
     }
+    ap__clock_read(&c->arena.head->ready);
     rc = ap__drain_init(&c->drain, &c->arena, c->dir.data_fd, c->dir.ext_fd, start,
-                        ap__host_limit(p));
+                        &c->arena.head->ready, ap__host_limit(p));
     if (rc != 0) {
         goto fail_drain;
     }
@@ -175,7 +176,6 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
     c->running = true;
     ap__texts_begin(&c->hashes, &c->names, &c->loop.wake);
     c->key = ap__gate_new_key();
-    ap__clock_read(&c->arena.head->ready);
     ap__threads_begin(&c->arena, c->key);
     return 0;
 
@@ -278,8 +278,8 @@ static uint64_t ap__call_ns(const ap__capture *c, uint64_t cycles, uint64_t call
         return 0;
     }
     ap__clock_read(&now);
-    /* a line of our own: the drain's changes while it runs, its first point never does */
-    ap__clock_line_make(&line, &c->drain.convert.points[0], &now, ap__clock_is_ns);
+    /* a line of our own: the drain's changes while it runs */
+    ap__clock_line_make(&line, &c->drain.convert.start, &now, ap__clock_is_ns);
     return (uint64_t)(((unsigned __int128)cycles * line.mult >> 48) * events / calls);
 }
 
@@ -393,7 +393,7 @@ static int ap__account_finish(ap__capture *c)
     };
 
     if (c->drain.convert.point_count < AP_CONVERT_POINTS) {
-        c->drain.convert.points[a.point_count++] = c->drain.convert.to;
+        c->drain.convert.points[a.point_count++] = c->drain.convert.last;
     }
     return ap__account_write(c->dir.ext_fd, &a);
 }

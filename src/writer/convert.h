@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer's clock: a chain of straight lines from snapshot to snapshot, so that converted
- * times are continuous, never run backwards, and are off by no more than the snapshots are. */
+/*
+ * The writer's clock: one function from cycles to nanoseconds, a chain of straight lines. What has
+ * been converted once is frozen: the same cycles give the same time whenever they are converted
+ * again, so that a range ends up around what happened inside it, however much later it is written.
+ * The function is continuous, never runs backwards, and is steered to stay within the snapshots'
+ * error of CLOCK_MONOTONIC_RAW.
+ */
 #ifndef AP_WRITER_CONVERT_H_
 #define AP_WRITER_CONVERT_H_
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "clock/clock.h"
 
+#define AP_CONVERT_KNOTS 4096u
 #define AP_CONVERT_POINTS 4096u
 
 typedef struct ap__convert {
     uint32_t is_ns;
-    ap__clock_point from; /* ends of the newest line */
-    ap__clock_point to;
-    ap__clock_line line;
-    ap__clock_point points[AP_CONVERT_POINTS]; /* history, at least a second apart */
+    ap__clock_line line; /* the newest: from the last knot on */
+    uint64_t frozen;     /* cycles up to which times have been given out */
+    ap__clock_point start;
+    ap__clock_point last; /* newest snapshot */
+
+    ap__clock_line knots[AP_CONVERT_KNOTS]; /* where each line begins, oldest first */
+    uint32_t knot_count;
+
+    ap__clock_point points[AP_CONVERT_POINTS]; /* snapshots for the account, a second apart */
     uint32_t point_count;
-    uint64_t spacing_ns; /* doubles when the history is full */
+    uint64_t spacing_ns; /* doubles when they are too many */
 } ap__convert;
 
-void ap__convert_init(ap__convert *c, const ap__clock_point *start, uint32_t is_ns);
-/* Takes a snapshot: the newest line now ends here. */
+/* `ready` lies a little after start and gives the first rate. */
+void ap__convert_init(ap__convert *c, const ap__clock_point *start, const ap__clock_point *ready,
+                      uint32_t is_ns);
+/* Takes note of a snapshot; cycles up to it may be converted from now on. */
+void ap__convert_note(ap__convert *c, const ap__clock_point *now);
+/* The same with a snapshot of this moment. */
 void ap__convert_advance(ap__convert *c);
-/* Keeps the newest line's beginning in the history when it is time for that. */
-void ap__convert_note(ap__convert *c);
 /* For cycles before the newest line. */
 uint64_t ap__convert_old(const ap__convert *c, uint64_t cycles);
 

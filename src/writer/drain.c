@@ -53,7 +53,7 @@ static void ap__drain_free(ap__drain *d)
 }
 
 int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
-                   const ap__clock_point *start, uint64_t limit_bytes)
+                   const ap__clock_point *start, const ap__clock_point *ready, uint64_t limit_bytes)
 {
     int rc = 0;
 
@@ -70,7 +70,7 @@ int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
     memset(&d->aged, 0, sizeof(d->aged));
     d->disk_errno = 0;
     pthread_mutex_init(&d->lock, NULL);
-    ap__convert_init(&d->convert, start, ap__clock_is_ns);
+    ap__convert_init(&d->convert, start, ready, ap__clock_is_ns);
     ap__stream_init(&d->tx, data_fd, AP_STREAM_TX, sizeof(ap__wire_additional));
     ap__ageing_init(&d->ageing, data_fd, limit_bytes, AP_AGEING_RESERVE);
     d->batch = ap__pages(AP_DRAIN_BATCH * sizeof(*d->batch));
@@ -162,7 +162,10 @@ static void ap__checkpoint_write(ap__drain *d)
     cp->ext_bytes = d->ext.size;
     cp->lost_disk = d->lost_disk;
     cp->aged_records = d->aged.records;
-    cp->clock = d->convert.to;
+    cp->clock = d->convert.last;
+    cp->line_cycles = d->convert.line.cycles0;
+    cp->line_ns = d->convert.line.ns0;
+    cp->line_mult = d->convert.line.mult;
     for (uint32_t i = 0; i < d->slot_count; i++) {
         ap__ring_head *rh = d->arena->slots[i];
 
@@ -421,7 +424,7 @@ uint64_t ap__drain_pass(ap__drain *d)
         d->slots[i].target =
             atomic_load_explicit(&d->arena->slots[i]->committed, memory_order_acquire);
     }
-    ap__convert_advance(&d->convert); /* after the look: the line covers all that is taken */
+    ap__convert_advance(&d->convert); /* after the look: what is taken is not younger */
     for (uint32_t i = 0; i < n; i++) {
         if (d->slots[i].target != d->slots[i].pos) {
             any = true;

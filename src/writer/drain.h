@@ -68,7 +68,8 @@ typedef struct ap__drain {
 
 /* 0 or errno. The streams' directories stay borrowed; limit_bytes 0: none. */
 int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
-                   const ap__clock_point *start, uint64_t limit_bytes);
+                   const ap__clock_point *start, const ap__clock_point *ready,
+                   uint64_t limit_bytes);
 
 /* Takes everything that was committed before the call. Returns the events taken. */
 uint64_t ap__drain_pass(ap__drain *d);
