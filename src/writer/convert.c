@@ -5,19 +5,30 @@
 #define AP_STEER_NS 1000000000u /* a deviation is taken back over a second at least */
 #define AP_TOLERANCE_NS 20u     /* beyond the snapshot's own error */
 
+/* Every second knot of the older half goes, each line then leads to the next knot that is left:
+ * ranges that began so long ago may move by what was steered meanwhile. */
+static void ap__knots_thin(ap__convert *c)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < AP_CONVERT_KNOTS / 2; i += 2) {
+        const ap__clock_line *next = &c->knots[i + 2];
+        ap__clock_line line = c->knots[i];
+        unsigned __int128 ns = (unsigned __int128)(next->ns0 - line.ns0) << 48;
+
+        line.mult = (uint64_t)(ns / (next->cycles0 - line.cycles0));
+        c->knots[kept++] = line;
+    }
+    for (uint32_t i = AP_CONVERT_KNOTS / 2; i < AP_CONVERT_KNOTS; i++) {
+        c->knots[kept++] = c->knots[i];
+    }
+    c->knot_count = kept;
+}
+
 static void ap__knot_add(ap__convert *c)
 {
     if (c->knot_count == AP_CONVERT_KNOTS) {
-        /* every second knot of the older half goes: ranges that began so long ago may move by the
-         * steering of a second, some ten nanoseconds */
-        uint32_t kept = 0;
-
-        for (uint32_t i = 0; i < c->knot_count; i++) {
-            if (i >= AP_CONVERT_KNOTS / 2 || i % 2 == 0) {
-                c->knots[kept++] = c->knots[i];
-            }
-        }
-        c->knot_count = kept;
+        ap__knots_thin(c);
     }
     c->knots[c->knot_count++] = c->line;
 }
