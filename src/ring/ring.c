@@ -123,7 +123,8 @@ static ap__thread *ap__enter(bool event, bool *counted)
     ap__thread *thread = NULL;
 
     *counted = false;
-    if (key == 0) {
+    if (key <= AP_GATE_WARM) {
+        *counted = key == AP_GATE_WARM; /* succeeds, nothing to count */
         return NULL;
     }
     thread = ap__thread_self();
@@ -149,7 +150,8 @@ static ap__thread *ap__enter(bool event, bool *counted)
         }
         atomic_store_explicit(&thread->armed, AP_IDLE, memory_order_release);
         key = ap__gate_key();
-        if (key == 0) {
+        if (key <= AP_GATE_WARM) {
+            *counted = key == AP_GATE_WARM;
             return NULL;
         }
     }
