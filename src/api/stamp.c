@@ -434,7 +434,7 @@ AP_COLD aclError ap__range_stop_slow(uint32_t range_id)
     if (thread == NULL) {
         return ap__outside(counted, &ap__stop_not_run);
     }
-    range = ap__range_claim(range_id);
+    range = ap__range_claim(range_id, thread->key);
     if (range == NULL) {
         return ap__reject(thread, &unknown);
     }
@@ -462,7 +462,7 @@ ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId)
         return ap__range_stop_slow(rangeId);
     }
     end = ap__counter();
-    range = ap__range_claim(rangeId);
+    range = ap__range_claim(rangeId, key);
     if (AP_UNLIKELY(range == NULL)) {
         ap__stamp_leave(thread, key);
         return ap__range_stop_slow(rangeId); /* says why */

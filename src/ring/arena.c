@@ -278,6 +278,14 @@ void ap__arena_give(ap__ring_head *ring)
     ring->in_use = 0;
 }
 
+uint64_t ap__arena_stored(const ap__arena *arena)
+{
+    uint64_t slots = atomic_load_explicit(&arena->head->slot_count, memory_order_acquire);
+
+    return arena->kind == AP_ARENA_FILE ? AP_ARENA_HEAD_BYTES + slots * arena->head->slot_stride
+                                        : 0;
+}
+
 void ap__arena_close(ap__arena *arena, bool keep, bool leak)
 {
     uint32_t n = 0;

@@ -32,6 +32,9 @@ int ap__arena_open(ap__arena *arena, int ext_fd, const ap__clock_point *start);
 ap__ring_head *ap__arena_take(ap__arena *arena);
 void ap__arena_give(ap__ring_head *ring);
 
+/* Bytes of the arena's file in the result directory. */
+uint64_t ap__arena_stored(const ap__arena *arena);
+
 /* keep: leave the file for recovery; leak: some thread may still write, so do not unmap. */
 void ap__arena_close(ap__arena *arena, bool keep, bool leak);
 

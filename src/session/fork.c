@@ -12,6 +12,7 @@
 #include "stamp/intern.h"
 #include "stamp/pool.h"
 #include "stamp/range.h"
+#include "writer/capture.h"
 #include "writer/texts.h"
 
 static bool ap__installed; /* under the session lock */
@@ -28,6 +29,7 @@ static void ap__prepare(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved);
     ap__session_prefork();
+    ap__capture_prefork();
     ap__texts_lock();
     ap__threads_lock(&inner);
     ap__stamp_pool_lock();
@@ -44,6 +46,7 @@ static void ap__parent(void)
     ap__range_unlock();
     ap__stamp_pool_unlock();
     ap__texts_unlock();
+    ap__capture_parent();
     ap__session_parent();
     ap__threads_unlock(&saved); /* restores the signal mask, too */
 }

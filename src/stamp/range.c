@@ -216,7 +216,7 @@ ap__range *ap__range_next(ap__thread *thread, uint32_t *id)
     return ap__range_take(thread, id);
 }
 
-ap__range *ap__range_claim(uint32_t id)
+static ap__range *ap__range_claim_any(uint32_t id)
 {
     ap__range_block *block = ap__dir_get(id / AP_RANGE_BLOCK);
     uint64_t open = (uint64_t)id << 2 | AP_RANGE_OPEN;
@@ -229,6 +229,17 @@ ap__range *ap__range_claim(uint32_t id)
     if (!atomic_compare_exchange_strong_explicit(&range->tag, &open,
                                                  (uint64_t)id << 2 | AP_RANGE_STOPPING,
                                                  memory_order_acquire, memory_order_relaxed)) {
+        return NULL;
+    }
+    return range;
+}
+
+ap__range *ap__range_claim(uint32_t id, uint64_t key)
+{
+    ap__range *range = ap__range_claim_any(id);
+
+    if (range != NULL && range->key != (uint32_t)key) {
+        ap__range_close(range, id);
         return NULL;
     }
     return range;
@@ -248,7 +259,7 @@ uint64_t ap__range_void(uint64_t key)
 
             for (uint32_t i = 0; block != NULL && i < AP_RANGE_BLOCK; i++) {
                 uint32_t id = block->first_id + i;
-                ap__range *range = ap__range_claim(id);
+                ap__range *range = ap__range_claim_any(id);
 
                 if (range == NULL) {
                     continue;

@@ -50,8 +50,9 @@ static inline void ap__range_open(ap__range *range, uint32_t id)
     atomic_store_explicit(&range->tag, (uint64_t)id << 2 | AP_RANGE_OPEN, memory_order_release);
 }
 
-/* Claims an open range for its one stop; NULL when the id is not open. */
-ap__range *ap__range_claim(uint32_t id);
+/* Claims an open range of the capture `key` for its one stop; NULL when the id is not open there
+ * (of another capture: one that a forked child inherited, and that ends with this). */
+ap__range *ap__range_claim(uint32_t id, uint64_t key);
 static inline void ap__range_close(ap__range *range, uint32_t id)
 {
     atomic_store_explicit(&range->tag, (uint64_t)id << 2 | AP_RANGE_OVER, memory_order_release);

@@ -49,6 +49,7 @@ struct ap__capture {
 
 static pthread_mutex_t ap__last_lock = PTHREAD_MUTEX_INITIALIZER;
 static aclprofStats ap__last_stats;
+static ap__capture *ap__current; /* the one that records stamps; under the session's lock */
 
 /* ---- opening ---- */
 
@@ -177,6 +178,7 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
     ap__texts_begin(&c->hashes, &c->names, &c->loop.wake);
     c->key = ap__gate_new_key();
     ap__threads_begin(&c->arena, c->key);
+    ap__current = c;
     return 0;
 
 fail_loop:
@@ -418,6 +420,7 @@ static int ap__close_rings(ap__capture *c)
     ap__texts_flush(); /* texts that only failed calls have introduced, or a full disk kept back */
     ap__loop_stop(&c->loop);
     c->running = false;
+    ap__current = NULL;
     ap__threads_end();
     ap__drain_settle(&c->drain);
     ap__stats_collect(c, &c->final, true);
@@ -468,14 +471,26 @@ aclError ap__capture_close(ap__capture *c)
     return code;
 }
 
+void ap__capture_prefork(void)
+{
+    if (ap__current != NULL) {
+        pthread_mutex_lock(&ap__current->drain.lock);
+    }
+}
+
+void ap__capture_parent(void)
+{
+    if (ap__current != NULL) {
+        pthread_mutex_unlock(&ap__current->drain.lock);
+    }
+}
+
 void ap__capture_abandon(ap__capture *c)
 {
     if (c->tx) {
-        int backend = uv_backend_fd(&c->loop.loop);
-
-        if (backend >= 0) {
-            close(backend);
-        }
+        ap__current = NULL;
+        pthread_mutex_init(&c->drain.lock, NULL);
+        ap__loop_abandon(&c->loop);
         ap__drain_abandon(&c->drain);
         ap__ext_abandon(&c->names);
         if (c->arena.fd >= 0) {

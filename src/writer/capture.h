@@ -35,6 +35,11 @@ void ap__capture_record(ap__capture *capture, bool on);
  * 0, or ACL_ERROR_PROFILING_FAILURE with text when files could not be finished. */
 aclError ap__capture_close(ap__capture *capture);
 
+/* Around fork, between the session's lock and all others: keeps the writer from opening a file that
+ * the child would inherit unseen. */
+void ap__capture_prefork(void);
+void ap__capture_parent(void);
+
 /* In a forked child: forgets the parent's capture without touching its files. */
 void ap__capture_abandon(ap__capture *capture);
 

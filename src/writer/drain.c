@@ -65,6 +65,7 @@ int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
     d->cut_count = 0;
     d->cut_messages = 0;
     d->slot_count = 0;
+    d->aged_slots = 0;
     d->account_count = 0;
     d->taken = d->written = d->lost_disk = d->batches = 0;
     memset(&d->aged, 0, sizeof(d->aged));
@@ -239,8 +240,9 @@ static void ap__age(ap__drain *d)
     if (d->ageing.limit == 0) {
         return;
     }
+    d->aged_slots = d->slot_count;
     ap__ageing_set_other(&d->ageing, ap__ext_stored(&d->ext) + ap__texts_stored() +
-                                         AP_OTHER_BYTES);
+                                         ap__arena_stored(d->arena) + AP_OTHER_BYTES);
     ap__ageing_run(&d->ageing, &d->aged);
     if (d->aged.slices != before) {
         ap__ext_drop_before(&d->ext, (uint32_t)d->aged.slices);
@@ -274,7 +276,7 @@ static void ap__flush(ap__drain *d)
         if (d->ext_count != 0) {
             ap__exts_write(d, slice, first, kept);
         }
-        if (d->tx.slice != slice) {
+        if (d->tx.slice != slice || d->slot_count != d->aged_slots) {
             ap__age(d);
         }
         d->batch_count = 0;

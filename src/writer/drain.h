@@ -53,6 +53,7 @@ typedef struct ap__drain {
 
     ap__drain_slot *slots; /* AP_ARENA_MAX_SLOTS, touched as far as used */
     uint32_t slot_count;
+    uint32_t aged_slots; /* slots that the storage limit has taken into account */
 
     pthread_mutex_t lock; /* the rest is read by aclprofGetStats */
     ap__thread_account *accounts;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ring/ring.h"
 #include "writer/texts.h"
@@ -162,4 +163,17 @@ void ap__loop_stop(ap__loop *loop)
     uv_async_send(&loop->wake);
     uv_thread_join(&loop->thread);
     uv_loop_close(&loop->loop);
+}
+
+void ap__loop_abandon(ap__loop *loop)
+{
+    /* uv_loop_fork would walk queues that the parent's thread may have been changing */
+    const int fds[] = {loop->loop.backend_fd, loop->loop.async_io_watcher.fd, loop->loop.async_wfd,
+                       loop->loop.signal_pipefd[0], loop->loop.signal_pipefd[1]};
+
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
+    }
 }

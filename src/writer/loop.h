@@ -24,6 +24,10 @@ typedef struct ap__loop {
 /* Starts the thread, all signals blocked in it. 0 or errno. */
 int ap__loop_start(ap__loop *loop, ap__drain *drain);
 
+/* In a forked child: closes the descriptors of the parent's loop and touches nothing else of it,
+ * which may have been in the middle of anything. */
+void ap__loop_abandon(ap__loop *loop);
+
 /* Drains what is committed, ends the thread. */
 void ap__loop_stop(ap__loop *loop);
 
