@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 
 #include "ring/gate.h"
 #include "ring/thread.h"
@@ -15,7 +14,8 @@
 #include "writer/capture.h"
 #include "writer/texts.h"
 
-static bool ap__installed; /* under the session lock */
+static pthread_once_t ap__install_once = PTHREAD_ONCE_INIT;
+static int ap__install_rc;
 static sigset_t ap__saved; /* under all the locks */
 
 /* In the order in which the library nests them. Signals stay blocked meanwhile: a handler that
@@ -65,13 +65,13 @@ static void ap__child(void)
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
+static void ap__install(void)
+{
+    ap__install_rc = pthread_atfork(ap__prepare, ap__parent, ap__child);
+}
+
 int ap__fork_install(void)
 {
-    int rc = 0;
-
-    if (!ap__installed) {
-        rc = pthread_atfork(ap__prepare, ap__parent, ap__child);
-        ap__installed = rc == 0;
-    }
-    return rc;
+    (void)pthread_once(&ap__install_once, ap__install);
+    return ap__install_rc;
 }

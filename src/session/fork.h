@@ -3,7 +3,8 @@
 #ifndef AP_SESSION_FORK_H_
 #define AP_SESSION_FORK_H_
 
-/* Registers the handlers, once per process, at the first capture. 0 or errno. */
+/* Registers the handlers, once per process, before the first control call takes a lock. 0 or
+ * errno. */
 int ap__fork_install(void);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/fork.h"
+
 /* Handle: tag (16 bits), generation (28), slot (20). With this tag it is no address on any machine
  * that we build for: who dereferences one faults. The generation is odd while the slot is in use
  * and even otherwise; a slot whose generations are used up is not used again. */
@@ -92,6 +94,7 @@ aclprofConfig *ap__registry_add(const ap__config *config)
         return NULL;
     }
     *copy = *config;
+    (void)ap__fork_install(); /* before the first lock that a fork could catch */
     pthread_mutex_lock(&ap__lock);
     taken = ap__take_slot();
     if (taken != AP_NO_SLOT) {

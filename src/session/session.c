@@ -12,6 +12,7 @@
 
 #include "session/arg_text.h"
 #include "session/errtext.h"
+#include "session/fork.h"
 #include "session/path.h"
 #include "session/registry.h"
 #include "session/state.h"
@@ -52,6 +53,7 @@ void ap__session_enter(void)
 {
     int state = 0;
 
+    (void)ap__fork_install(); /* a failure is told by the Start that needs it */
     ap__fail_hold();
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     pthread_mutex_lock(&ap__lock);
