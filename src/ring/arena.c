@@ -37,10 +37,21 @@ static uint32_t ap__ring_bytes_wanted(void)
         return AP_RING_DEFAULT;
     }
     v = strtoull(text, &end, 10);
+    if (v > AP_RING_MAX) {
+        return AP_RING_MAX;
+    }
     if (*end == 'K' || *end == 'k') {
         v <<= 10;
+        end++;
     } else if (*end == 'M' || *end == 'm') {
         v <<= 20;
+        end++;
+    } else if (*end == 'G' || *end == 'g') {
+        v <<= 30;
+        end++;
+    }
+    if (*end != '\0') {
+        return AP_RING_DEFAULT;
     }
     if (v < AP_RING_MIN) {
         return AP_RING_MIN;

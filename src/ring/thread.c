@@ -22,6 +22,7 @@ __thread ap__thread *ap__self __attribute__((tls_model("initial-exec"))) = &ap__
 static __thread bool ap__making_self __attribute__((tls_model("initial-exec")));
 
 ap__no_ring_counters ap__no_ring;
+_Atomic uint32_t ap__threads_known;
 
 static pthread_mutex_t ap__list_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__thread *ap__list;
@@ -56,6 +57,21 @@ static void ap__release_ring(ap__thread *thread)
     thread->ring_head = NULL;
 }
 
+/* The writer then looks whether the whole process is over, see loop.c. */
+static void ap__say_goodbye(ap__thread *thread)
+{
+    if (atomic_fetch_sub(&ap__threads_known, 1) != 1) {
+        return;
+    }
+    /* inside, as a stamp call is: the writer stays until we are out */
+    atomic_store_explicit(&thread->armed, AP_INSIDE, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (ap__gate_key() != 0) {
+        ap__writer_wake();
+    }
+    atomic_store_explicit(&thread->armed, AP_IDLE, memory_order_release);
+}
+
 /* pthread key destructor. Destructors of other keys may stamp after it: the state is then made
  * anew and this runs again, as often as PTHREAD_DESTRUCTOR_ITERATIONS allows. */
 static void ap__thread_exit(void *arg)
@@ -63,6 +79,7 @@ static void ap__thread_exit(void *arg)
     ap__thread *thread = arg;
     sigset_t saved;
 
+    ap__say_goodbye(thread);
     ap__threads_lock(&saved);
     ap__self = &ap__nobody;
     ap__release_ring(thread);
@@ -108,6 +125,7 @@ static ap__thread *ap__thread_make(void)
     }
     ap__list = thread;
     ap__self = thread;
+    atomic_fetch_add(&ap__threads_known, 1);
     ap__threads_unlock(&saved);
     return thread;
 }
@@ -286,6 +304,7 @@ void ap__threads_child(void)
     ap__arena_now = NULL;
     ap__key_now = 0;
     ap__list = NULL;
+    atomic_store(&ap__threads_known, self != &ap__nobody ? 1 : 0);
     if (self != &ap__nobody) {
         ap__list = self;
         self->next = NULL;

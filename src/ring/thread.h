@@ -64,6 +64,10 @@ typedef struct ap__no_ring_counters {
 } ap__no_ring_counters;
 extern ap__no_ring_counters ap__no_ring __attribute__((visibility("hidden")));
 
+/* Threads that have state here: have recorded, or started a capture. The last one's exit wakes the
+ * writer. */
+extern _Atomic uint32_t ap__threads_known __attribute__((visibility("hidden")));
+
 /* The calling thread's state, made when missing; NULL only when memory is exhausted or the call
  * came from inside this very function. Preserves errno. */
 ap__thread *ap__thread_self(void);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 
 #include "ring/gate.h"
 #include "ring/thread.h"
@@ -16,7 +17,8 @@
 
 static pthread_once_t ap__install_once = PTHREAD_ONCE_INIT;
 static int ap__install_rc;
-static sigset_t ap__saved; /* under all the locks */
+static sigset_t ap__saved; /* both under all the locks */
+static bool ap__held;      /* the session's lock and what is below it */
 
 /* In the order in which the library nests them. Signals stay blocked meanwhile: a handler that
  * stamps must not want a lock that its own thread holds. */
@@ -25,17 +27,21 @@ static void ap__prepare(void)
     sigset_t all;
     sigset_t saved;
     sigset_t inner;
+    bool held = false;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved);
-    ap__session_prefork();
-    ap__capture_prefork();
+    held = ap__session_prefork();
+    if (held) {
+        ap__capture_prefork();
+    }
     ap__texts_lock();
     ap__threads_lock(&inner);
     ap__stamp_pool_lock();
     ap__range_lock();
     ap__intern_lock();
     ap__saved = saved;
+    ap__held = held;
 }
 
 static void ap__parent(void)
@@ -46,8 +52,10 @@ static void ap__parent(void)
     ap__range_unlock();
     ap__stamp_pool_unlock();
     ap__texts_unlock();
-    ap__capture_parent();
-    ap__session_parent();
+    if (ap__held) {
+        ap__capture_parent();
+        ap__session_parent();
+    }
     ap__threads_unlock(&saved); /* restores the signal mask, too */
 }
 
@@ -61,7 +69,9 @@ static void ap__child(void)
     ap__range_child();
     ap__stamp_pool_child();
     ap__threads_child();
-    ap__session_child();
+    if (ap__held) {
+        ap__session_child();
+    }
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 

@@ -245,10 +245,16 @@ void ap__session_shutdown(void)
     ap__fail_release();
 }
 
-void ap__session_prefork(void)
+/* false: a signal handler forks inside a control call of this very thread, whose locks it must not
+ * wait for; the child is then good for exec or _exit. */
+bool ap__session_prefork(void)
 {
+    if (ap__in.now) {
+        return false;
+    }
     pthread_mutex_lock(&ap__lock);
     ap__registry_prefork();
+    return true;
 }
 
 void ap__session_parent(void)

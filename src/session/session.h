@@ -4,6 +4,8 @@
 #ifndef AP_SESSION_SESSION_H_
 #define AP_SESSION_SESSION_H_
 
+#include <stdbool.h>
+
 #include "aclprof_ext.h"
 
 aclError ap__session_init(const char *path, size_t length);
@@ -18,7 +20,8 @@ void ap__session_stats(aclprofStats *out);
 void ap__session_shutdown(void);
 
 /* Around fork (session/fork.c): hold the lock over it; the child has no capture. */
-void ap__session_prefork(void);
+/* false: not held, because a signal handler forks inside a control call of this thread. */
+bool ap__session_prefork(void);
 void ap__session_parent(void);
 void ap__session_child(void);
 

@@ -35,8 +35,13 @@ static bool ap__body_open(ap__stamp *stamp, uint64_t *shape)
 
 static void ap__body_close(ap__stamp *stamp, uint64_t shape, uint32_t words, uint32_t flags)
 {
+    uint64_t held = shape + AP_SEQ_ONE;
+
     shape = (shape & 0xffffffff00000000ULL) + 2 * AP_SEQ_ONE;
-    atomic_store_explicit(&stamp->shape, shape | words | flags << 24, memory_order_release);
+    /* fails when the stamp was destroyed meanwhile and lives again: then this was too late */
+    (void)atomic_compare_exchange_strong_explicit(&stamp->shape, &held,
+                                                  shape | words | flags << 24,
+                                                  memory_order_release, memory_order_relaxed);
 }
 
 static inline void ap__put_word(uint64_t *dst, uint64_t v)

@@ -8,6 +8,9 @@
 #include <sys/mman.h>
 
 #define AP_SLAB_STAMPS (1u << AP_STAMP_SLAB_BITS)
+/* Where a free stamp keeps the next one's index: behind what a setter that comes too late, after
+ * the stamp was destroyed, can write. */
+#define AP_FREE_LINK (AP_BODY_MAX_WORDS + 3)
 
 _Atomic(ap__stamp *) ap__stamp_slabs[AP_STAMP_SLABS];
 
@@ -41,7 +44,7 @@ static void ap__pool_leave(const sigset_t *saved)
 
 static void ap__push_free(uint32_t index)
 {
-    __atomic_store_n(&ap__stamp_at(index)->body[0], ap__free_head, __ATOMIC_RELAXED);
+    __atomic_store_n(&ap__stamp_at(index)->body[AP_FREE_LINK], ap__free_head, __ATOMIC_RELAXED);
     ap__free_head = index + 1;
 }
 
@@ -88,7 +91,7 @@ static void ap__cache_fill(ap__thread *thread)
         }
         stamp = ap__stamp_at(ap__free_head - 1);
         thread->stamps[thread->stamp_count++] = ap__free_head - 1;
-        ap__free_head = (uint32_t)stamp->body[0];
+        ap__free_head = (uint32_t)__atomic_load_n(&stamp->body[AP_FREE_LINK], __ATOMIC_RELAXED);
     }
     ap__pool_leave(&saved);
     errno = saved_errno;
@@ -105,15 +108,19 @@ static void ap__cache_drain(ap__thread *thread, uint32_t keep)
     ap__pool_leave(&saved);
 }
 
-/* The slot's next generation. The shape's sequence goes on, so that a late reader of the former
- * life notices. */
+/* The slot's next generation. The shape's sequence moves on and is even, so that a reader or setter
+ * of the former life notices, and the new one is not shut out by a setter that never came back. */
 static uint64_t ap__stamp_enliven(ap__stamp *stamp)
 {
     uint64_t handle = stamp->last + AP_STAMP_GEN_ONE;
     uint64_t shape = atomic_load_explicit(&stamp->shape, memory_order_relaxed);
+    uint64_t fresh = 0;
 
+    do {
+        fresh = ((shape >> 32 | 1) + 1) << 32;
+    } while (!atomic_compare_exchange_weak_explicit(&stamp->shape, &shape, fresh,
+                                                    memory_order_relaxed, memory_order_relaxed));
     stamp->last = handle;
-    atomic_store_explicit(&stamp->shape, shape & 0xffffffff00000000ULL, memory_order_relaxed);
     atomic_store_explicit(&stamp->handle, handle, memory_order_release);
     return handle;
 }
@@ -139,7 +146,7 @@ uint64_t ap__stamp_create_shared(void)
     if (ap__free_head != 0 || ap__grow()) {
         ap__stamp *stamp = ap__stamp_at(ap__free_head - 1);
 
-        ap__free_head = (uint32_t)stamp->body[0];
+        ap__free_head = (uint32_t)__atomic_load_n(&stamp->body[AP_FREE_LINK], __ATOMIC_RELAXED);
         handle = ap__stamp_enliven(stamp);
     }
     ap__pool_leave(&saved);

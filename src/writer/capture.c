@@ -177,6 +177,7 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
     c->running = true;
     ap__texts_begin(&c->hashes, &c->names, &c->loop.wake);
     c->key = ap__gate_new_key();
+    (void)ap__thread_self(); /* so that this thread's end is noticed */
     ap__threads_begin(&c->arena, c->key);
     ap__current = c;
     return 0;
@@ -418,6 +419,7 @@ static int ap__close_rings(ap__capture *c)
     stuck = ap__threads_quiesce(&open_pushes);
     c->open_at_stop = open_pushes + ap__range_void(c->key);
     ap__texts_flush(); /* texts that only failed calls have introduced, or a full disk kept back */
+    ap__texts_let_writer_go();
     ap__loop_stop(&c->loop);
     c->running = false;
     ap__current = NULL;

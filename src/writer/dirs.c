@@ -265,29 +265,30 @@ void ap__prof_dir_close(ap__prof_dir *dir)
     ap__close_fd(&dir->root_fd);
 }
 
+/* Closes dir_fd. Takes one descriptor a level: it is also called where there are few. */
 static void ap__empty_dir(int dir_fd, int depth)
 {
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *list = fdopendir(dir_fd);
     struct dirent *entry = NULL;
 
     if (list == NULL) {
-        ap__close_fd(&fd);
+        (void)close(dir_fd);
         return;
     }
     while ((entry = readdir(list)) != NULL) {
         const char *name = entry->d_name;
         int sub = -1;
 
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(fd, name, 0) == 0) {
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(dir_fd, name, 0) == 0) {
             continue;
         }
-        sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        if (sub >= 0 && depth > 0) {
-            ap__empty_dir(sub, depth - 1);
-            (void)unlinkat(fd, name, AT_REMOVEDIR);
+        if (depth > 0) {
+            sub = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         }
-        ap__close_fd(&sub);
+        if (sub >= 0) {
+            ap__empty_dir(sub, depth - 1);
+        }
+        (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
     }
     (void)closedir(list);
 }
@@ -296,8 +297,12 @@ void ap__prof_dir_remove(ap__prof_dir *dir)
 {
     const char *name = strrchr(dir->path, '/');
 
+    ap__close_fd(&dir->ext_fd);
+    ap__close_fd(&dir->data_fd);
+    ap__close_fd(&dir->host_fd);
     if (dir->prof_fd >= 0) {
         ap__empty_dir(dir->prof_fd, AP_REMOVE_DEPTH);
+        dir->prof_fd = -1;
         if (dir->root_fd >= 0 && name != NULL) {
             (void)unlinkat(dir->root_fd, name + 1, AT_REMOVEDIR);
         }

@@ -405,7 +405,8 @@ bool ap__drain_pending(const ap__drain *d)
     uint32_t n = atomic_load_explicit(&d->arena->head->slot_count, memory_order_acquire);
 
     for (uint32_t i = 0; i < n; i++) {
-        if (atomic_load_explicit(&d->arena->slots[i]->committed, memory_order_acquire) !=
+        /* less than taken: somebody has written over the word; nothing more comes from there */
+        if (atomic_load_explicit(&d->arena->slots[i]->committed, memory_order_acquire) >
             d->slots[i].pos) {
             return true;
         }
@@ -428,7 +429,7 @@ uint64_t ap__drain_pass(ap__drain *d)
     }
     ap__convert_advance(&d->convert); /* after the look: what is taken is not younger */
     for (uint32_t i = 0; i < n; i++) {
-        if (d->slots[i].target != d->slots[i].pos) {
+        if (d->slots[i].target > d->slots[i].pos) {
             any = true;
             taken += ap__take_ring(d, i);
         }

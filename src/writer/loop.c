@@ -3,16 +3,23 @@
 #include "writer/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ring/ring.h"
+#include "ring/thread.h"
 #include "writer/texts.h"
 
 #define AP_NAP_MS 5u
+#define AP_WATCH_MS 500u /* a look at the process when nobody who could wake the writer is left */
 #define AP_IDLE_PASSES 40u /* empty passes before the writer sleeps until woken */
+#define AP_LOOP_FILES 6u   /* more descriptors than uv_loop_init opens */
 
 /* The loop that producers may wake; changed while no producer is inside a call. */
 static _Atomic(uv_async_t *) ap__wake_now;
@@ -59,19 +66,58 @@ static void ap__rest(ap__loop *loop)
     }
     if (sleep) {
         ap__note_cpu(loop);
+    }
+    if (sleep && atomic_load(&ap__threads_known) != 0) {
         uv_timer_stop(&loop->timer);
     } else {
-        uv_timer_start(&loop->timer, ap__on_timer, AP_NAP_MS, 0);
+        uv_timer_start(&loop->timer, ap__on_timer, sleep ? AP_WATCH_MS : AP_NAP_MS, 0);
+    }
+}
+
+static void ap__drain_all(ap__loop *loop)
+{
+    while (ap__drain_pass(loop->drain) != 0 || ap__drain_pending(loop->drain)) {
     }
 }
 
 static void ap__end(ap__loop *loop)
 {
-    while (ap__drain_pass(loop->drain) != 0 || ap__drain_pending(loop->drain)) {
-    }
+    ap__drain_all(loop);
     ap__note_cpu(loop);
     uv_close((uv_handle_t *)&loop->timer, NULL);
     uv_close((uv_handle_t *)&loop->wake, NULL);
+}
+
+/* main() has ended with pthread_exit and so have all other threads: this one alone keeps the
+ * process. Field 3 of the line is the state of the first thread, field 20 the number of threads,
+ * an ended first one included. */
+static bool ap__alone(void)
+{
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    const char *p = NULL;
+    bool ended = false;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    p = strrchr(text, ')'); /* the name before it may hold anything */
+    ended = p != NULL && strncmp(p, ") Z ", 4) == 0;
+    for (int field = 2; ended && p != NULL && field < 20; field++) {
+        p = strchr(p + 1, ' ');
+    }
+    return ended && p != NULL && strtol(p, NULL, 10) == 2;
+}
+
+/* The C library calls exit() when its last thread ends, and that finishes the capture. */
+static void ap__leave(ap__loop *loop)
+{
+    loop->left = true;
+    ap__texts_let_writer_go();
+    atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
+    ap__end(loop);
 }
 
 static void ap__turn(ap__loop *loop)
@@ -89,6 +135,10 @@ static void ap__turn(ap__loop *loop)
     } while (taken >= AP_DRAIN_BATCH);
     if (atomic_load_explicit(&loop->stopping, memory_order_acquire) != 0) {
         ap__end(loop);
+        return;
+    }
+    if (taken == 0 && atomic_load(&ap__threads_known) == 0 && ap__alone()) {
+        ap__leave(loop);
         return;
     }
     ap__note_cpu(loop);
@@ -126,12 +176,35 @@ static int ap__spawn(ap__loop *loop)
     return -rc;
 }
 
+/* libuv aborts the process when it cannot open its first pipe, and leaks a descriptor when it
+ * cannot open the last: it is asked only when there are some left. */
+static int ap__files_left(void)
+{
+    int fds[AP_LOOP_FILES];
+    uint32_t count = 0;
+    int rc = 0;
+
+    while (rc == 0 && count < AP_LOOP_FILES) {
+        fds[count] = eventfd(0, EFD_CLOEXEC);
+        if (fds[count] < 0) {
+            rc = errno;
+        } else {
+            count++;
+        }
+    }
+    while (count > 0) {
+        close(fds[--count]);
+    }
+    return rc;
+}
+
 int ap__loop_start(ap__loop *loop, ap__drain *drain)
 {
     int rc = 0;
 
     loop->drain = drain;
-    rc = -uv_loop_init(&loop->loop);
+    rc = ap__files_left();
+    rc = rc != 0 ? rc : -uv_loop_init(&loop->loop);
     if (rc != 0) {
         return rc;
     }
@@ -158,6 +231,11 @@ int ap__loop_start(ap__loop *loop, ap__drain *drain)
 
 void ap__loop_stop(ap__loop *loop)
 {
+    if (loop->left) {
+        ap__drain_all(loop); /* what exit handlers have stamped */
+        uv_loop_close(&loop->loop);
+        return;
+    }
     atomic_store_explicit(&loop->stopping, 1, memory_order_release);
     atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
     uv_async_send(&loop->wake);

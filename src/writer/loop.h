@@ -5,6 +5,7 @@
 #define AP_WRITER_LOOP_H_
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -18,6 +19,7 @@ typedef struct ap__loop {
     ap__drain *drain;
     uint32_t idle_passes;
     _Atomic uint32_t stopping;
+    bool left; /* the thread has gone, to let the process end */
     _Atomic uint64_t cpu_ns; /* of the thread, as of its last pass */
 } ap__loop;
 
@@ -28,7 +30,8 @@ int ap__loop_start(ap__loop *loop, ap__drain *drain);
  * which may have been in the middle of anything. */
 void ap__loop_abandon(ap__loop *loop);
 
-/* Drains what is committed, ends the thread. */
+/* Drains what is committed, ends the thread. May be called by that thread itself, when its end is
+ * what ends the process. */
 void ap__loop_stop(ap__loop *loop);
 
 #endif

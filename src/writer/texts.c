@@ -90,11 +90,22 @@ void ap__intern_added(ap__intern_use use)
     ap__enter(&saved);
     if (ap__hashes != NULL && use != AP_INTERN_HASH) {
         ap__flush_names();
-    } else if (ap__hashes != NULL) {
+    } else if (ap__hashes != NULL && ap__wake != NULL) {
         (void)uv_async_send(ap__wake); /* coalesces: one write a turn of the writer */
+    } else if (ap__hashes != NULL) {
+        ap__flush_hashes();
     }
     ap__leave(&saved);
     errno = saved_errno;
+}
+
+void ap__texts_let_writer_go(void)
+{
+    sigset_t saved;
+
+    ap__enter(&saved);
+    ap__wake = NULL;
+    ap__leave(&saved);
 }
 
 void ap__texts_end(void)

@@ -19,6 +19,8 @@
 void ap__texts_begin(ap__dict *hashes, ap__ext_file *names, uv_async_t *wake);
 /* Appends what is new. On a full disk entries stay pending and are tried again. */
 void ap__texts_flush(void);
+/* The writer's loop is about to end: from now on nobody wakes it, texts are written at once. */
+void ap__texts_let_writer_go(void);
 /* Flushes and forgets the files. */
 void ap__texts_end(void);
 /* Bytes of the names file. */
