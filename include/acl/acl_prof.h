@@ -130,7 +130,8 @@ typedef enum {
 typedef enum {
     ACL_PROF_ARGS_MIN = 0,
     /** "<n>MB", n 200 ... 4294967295: most that a result directory may hold; the oldest whole
-     *  slices are removed, 20 MB of the file system stay free. "" is refused: aclprofFinalize resets. */
+     *  slices are removed, 20 MB of the file system stay free. "" is refused: aclprofFinalize
+     *  resets. */
     ACL_PROF_STORAGE_LIMIT = 1,
     /** Hz, "1" ... "100" ("10000" on some chips): memory, LLC and SoC bandwidth. */
     ACL_PROF_SYS_HARDWARE_MEM_FREQ = 3,
@@ -401,7 +402,8 @@ ACL_FUNC_VISIBILITY void aclprofDestroyStamp(void *stamp);
  * @param msg text, UTF-8 by preference, any bytes pass; copied. A NUL ends it.
  * @param msgLen bytes of msg that may be read; 0 sets the empty message. A record holds 155
  *        bytes: a longer text is cut there at a character boundary, with success, is counted
- *        as cut, and is kept whole in a dictionary beside the records.
+ *        as cut, and is kept whole in a dictionary beside the records (64 MiB of such
+ *        texts a process).
  * @retval 0
  * @retval ACL_ERROR_INVALID_PARAM (100000) stamp NULL, foreign or destroyed; msg NULL;
  *         ACLPROF_STRICT=1: msgLen 128 or more (the message stays as it was)
@@ -446,10 +448,12 @@ ACL_FUNC_VISIBILITY aclError aclprofPop(void);
  * Opens a range, which aclprofRangeStop ends in any thread. Ranges may overlap freely.
  *
  * @param stamp of aclprofCreateStamp
- * @param rangeId receives the range's id: never 0; an id that has been stopped is refused from
- *        then on. Untouched on failure.
+ * @param rangeId receives the range's id, which once stopped is refused from then on. 0, with
+ *        success, where nothing is recorded: during a warm-up, or in a signal handler that
+ *        interrupted a stamp call. Untouched on failure.
  * @retval 0
  * @retval ACL_ERROR_INVALID_PARAM (100000) stamp NULL, foreign or destroyed; rangeId NULL
+ * @retval ACL_ERROR_BAD_ALLOC (200000) no memory
  * @retval ACL_ERROR_PROF_NOT_RUN (100043) no capture with ACL_PROF_MSPROFTX runs
  * @note Thread-safe.
  */

@@ -369,7 +369,7 @@ AP_COLD aclError ap__range_start_slow(void *stamp, uint32_t *range_id)
     }
     thread = ap__stamp_enter_silent(&counted);
     if (thread == NULL) {
-        if (counted || stamp != NULL) {
+        if (counted) {
             *range_id = 0; /* no id: stopping it is refused */
         }
         return ap__outside(counted, stamp == NULL ? &ap__start_bad : &ap__start_not_run);

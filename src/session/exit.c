@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exit() without aclprofStop, and dlclose: what runs is stopped and everything is on disk. Costs
+/* exit() without aclprofStop: what runs is stopped and everything is on disk. Costs
  * nothing in a process that never profiled. */
 #include "session/session.h"
 

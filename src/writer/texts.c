@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "ring/shield.h"
+
 static pthread_mutex_t ap__sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__dict *ap__hashes; /* all under the lock; NULL: no capture */
 static ap__ext_file *ap__names;
@@ -86,7 +88,9 @@ void ap__intern_added(ap__intern_use use)
 {
     int saved_errno = errno;
     sigset_t saved;
+    ap__shield shield; /* this is the host's thread: its file-size limit must not kill it */
 
+    ap__shield_raise(&shield);
     ap__enter(&saved);
     if (ap__hashes != NULL && use != AP_INTERN_HASH) {
         ap__flush_names();
@@ -96,6 +100,7 @@ void ap__intern_added(ap__intern_use use)
         ap__flush_hashes();
     }
     ap__leave(&saved);
+    ap__shield_drop(&shield);
     errno = saved_errno;
 }
 
