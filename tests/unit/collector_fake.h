@@ -27,7 +27,13 @@ enum fake_hang {
     FAKE_HANG_FLUSH = 64
 };
 
-enum fake_poll { FAKE_POLL_GOOD, FAKE_POLL_SILENT, FAKE_POLL_STORM, FAKE_POLL_ERROR, FAKE_POLL_STALE };
+enum fake_poll {
+    FAKE_POLL_GOOD,
+    FAKE_POLL_SILENT,
+    FAKE_POLL_STORM,
+    FAKE_POLL_ERROR,
+    FAKE_POLL_STALE
+};
 
 typedef struct fake_channel {
     bool offered;

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* include/sim_runtime.h on the process's simulator, which stays once it was used. */
+#include "sim_runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock/cycles.h"
+#include "drivers/sim/internal.h"
+#include "drivers/sim/random.h"
+#include "drivers/sim/source.h"
+
+#define AP_LATENCY_NS 4000u     /* from a submission to the earliest start */
+#define AP_GAP_NS 500u          /* between tasks of a stream */
+#define AP_EVENT_NS 200u
+#define AP_BYTES_PER_US 20000u
+#define AP_IDLE_TASKS 256u      /* that may wait for their time when nobody listens */
+#define AP_OWN_STREAMS 1024u    /* first id when a pattern or scenario has the low ones */
+
+struct simrtStream_ {
+    uint32_t device;
+    uint32_t id;
+};
+
+struct simrtEvent_ {
+    pthread_mutex_t lock;
+    uint64_t ns; /* host's, of its last record; 0: none */
+};
+
+static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER;
+static ap__sim *ap__simulator;
+static pthread_mutex_t ap__hook_lock = PTHREAD_MUTEX_INITIALIZER;
+static simrtHook ap__hook;
+static void *ap__hook_user;
+static __thread uint32_t ap__device;
+
+static ap__sim *ap__get(void)
+{
+    char error[256];
+    ap__sim *sim = NULL;
+    int rc = 0;
+
+    pthread_mutex_lock(&ap__lock);
+    if (ap__simulator == NULL) {
+        ap__simulator = ap__sim_acquire(&rc, error, sizeof(error));
+    }
+    sim = ap__simulator;
+    pthread_mutex_unlock(&ap__lock);
+    return sim;
+}
+
+/* The device and stream id of a handle. */
+static simrtError ap__place(simrtStream stream, ap__sim_device **device, uint32_t *id)
+{
+    ap__sim *sim = ap__get();
+    uint32_t at = stream != NULL ? stream->device : ap__device;
+
+    if (sim == NULL) {
+        return SIMRT_NO_SIMULATOR;
+    }
+    if (at >= ap__sim_devices(sim)) {
+        return SIMRT_INVALID;
+    }
+    *device = &sim->device[at];
+    *id = stream != NULL ? stream->id : 0;
+    return SIMRT_OK;
+}
+
+simrtError simrtGetDeviceCount(uint32_t *count)
+{
+    ap__sim *sim = ap__get();
+
+    if (count == NULL || sim == NULL) {
+        return count == NULL ? SIMRT_INVALID : SIMRT_NO_SIMULATOR;
+    }
+    *count = ap__sim_devices(sim);
+    return SIMRT_OK;
+}
+
+simrtError simrtSetDevice(uint32_t device)
+{
+    ap__sim *sim = ap__get();
+
+    if (sim == NULL || device >= ap__sim_devices(sim)) {
+        return sim == NULL ? SIMRT_NO_SIMULATOR : SIMRT_INVALID;
+    }
+    ap__device = device;
+    return SIMRT_OK;
+}
+
+simrtError simrtGetDevice(uint32_t *device)
+{
+    if (device == NULL) {
+        return SIMRT_INVALID;
+    }
+    *device = ap__device;
+    return SIMRT_OK;
+}
+
+static uint32_t ap__stream_id(ap__sim_device *device)
+{
+    const ap__sim_options *options = &device->sim->options;
+    bool shared = device->sim->scenario != NULL || strcmp(options->pattern, "none") != 0;
+    uint32_t id = 0;
+
+    pthread_mutex_lock(&device->lock);
+    for (uint32_t i = shared ? AP_OWN_STREAMS : 1; id == 0 && i < AP_SIM_STREAMS; i++) {
+        if ((device->stream_used[i / 64] >> i % 64 & 1) == 0) {
+            device->stream_used[i / 64] |= UINT64_C(1) << i % 64;
+            id = i;
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return id;
+}
+
+simrtError simrtCreateStream(simrtStream *stream)
+{
+    ap__sim_device *device = NULL;
+    uint32_t id = 0;
+    simrtError rc = stream == NULL ? SIMRT_INVALID : ap__place(NULL, &device, &id);
+
+    if (rc != SIMRT_OK) {
+        return rc;
+    }
+    *stream = calloc(1, sizeof(**stream));
+    if (*stream == NULL) {
+        return SIMRT_NO_MEMORY;
+    }
+    (*stream)->device = device->id;
+    (*stream)->id = ap__stream_id(device);
+    if ((*stream)->id == 0) {
+        free(*stream);
+        *stream = NULL;
+        return SIMRT_NO_STREAM;
+    }
+    return SIMRT_OK;
+}
+
+simrtError simrtDestroyStream(simrtStream stream)
+{
+    ap__sim_device *device = NULL;
+    uint32_t id = 0;
+    simrtError rc = stream == NULL ? SIMRT_INVALID : ap__place(stream, &device, &id);
+
+    if (rc != SIMRT_OK) {
+        return rc;
+    }
+    pthread_mutex_lock(&device->lock);
+    device->stream_used[id / 64] &= ~(UINT64_C(1) << id % 64);
+    pthread_mutex_unlock(&device->lock);
+    free(stream);
+    return SIMRT_OK;
+}
+
+simrtError simrtGetStreamId(simrtStream stream, uint32_t *id)
+{
+    if (id == NULL) {
+        return SIMRT_INVALID;
+    }
+    *id = stream != NULL ? stream->id : 0;
+    return SIMRT_OK;
+}
+
+/* Gives what is to run its id and times, and hands it to the device.
+ * It does not end before not_before. */
+static simrtError ap__submit(ap__sim_device *device, const ap__sim_task *model, uint64_t length,
+                             uint64_t not_before, ap__sim_task *out)
+{
+    ap__sim_task *task = NULL;
+    simrtError rc = SIMRT_NO_MEMORY;
+
+    pthread_mutex_lock(&device->lock);
+    if (device->live == 0 && device->heap.count >= AP_IDLE_TASKS) {
+        ap__sim_advance(device, ap__sim_now(device->sim));
+    }
+    task = ap__sim_task_new(&device->heap);
+    if (task == NULL) {
+        goto out;
+    }
+    *task = *model;
+    task->start_ns = ap__sim_now(device->sim) + AP_LATENCY_NS +
+                     ap__sim_random_below(&device->random, AP_LATENCY_NS);
+    if (device->streams != NULL && task->start_ns < device->streams[task->stream].end_ns) {
+        task->start_ns = device->streams[task->stream].end_ns + AP_GAP_NS;
+    }
+    length += ap__sim_random_below(&device->random, (uint32_t)(length / 20 % UINT32_MAX) + 1);
+    task->end_ns = task->start_ns + length;
+    if (task->end_ns < not_before) {
+        task->end_ns = not_before;
+    }
+    if (ap__sim_task_id(device, task) != 0 || ap__sim_heap_push(&device->heap, task) != 0) {
+        ap__sim_task_free(&device->heap, task);
+        goto out;
+    }
+    device->streams[task->stream].end_ns = task->end_ns;
+    if (device->program_end_ns < task->end_ns) {
+        device->program_end_ns = task->end_ns;
+    }
+    *out = *task;
+    rc = SIMRT_OK;
+out:
+    pthread_mutex_unlock(&device->lock);
+    return rc;
+}
+
+static void ap__tell(const ap__sim_device *device, const ap__sim_task *task, simrtTask *report)
+{
+    simrtHook hook = NULL;
+    void *user = NULL;
+
+    pthread_mutex_lock(&ap__hook_lock);
+    hook = ap__hook;
+    user = ap__hook_user;
+    pthread_mutex_unlock(&ap__hook_lock);
+    if (hook == NULL) {
+        return;
+    }
+    report->size = sizeof(*report);
+    report->device = device->id;
+    report->stream = task->stream;
+    report->task = task->task;
+    report->flip = task->flip;
+    report->blocks = task->blocks;
+    report->name = task->name;
+    report->bytes = task->bytes;
+    report->end_ns = ap__mono_raw_ns();
+    hook(user, report);
+}
+
+simrtError simrtLaunchKernel(simrtStream stream, const simrtKernel *kernel, uint32_t *taskId)
+{
+    static const uint8_t kinds[] = {AP_SIM_AIC, AP_SIM_AIV, AP_SIM_MIX, AP_SIM_AICPU};
+    simrtTask report = {.kind = SIMRT_TASK_KERNEL, .begin_ns = ap__mono_raw_ns()};
+    ap__sim_device *device = NULL;
+    ap__sim_task task = {0};
+    simrtError rc = SIMRT_INVALID;
+
+    if (kernel == NULL || kernel->size < sizeof(*kernel) || kernel->name == NULL ||
+        (unsigned)kernel->core > SIMRT_AI_CPU || kernel->blocks == 0 ||
+        kernel->blocks > UINT16_MAX || kernel->contexts > AP_SIM_CONTEXTS_MAX ||
+        !(kernel->cost_us >= 0 && kernel->cost_us <= 1e9)) {
+        return rc;
+    }
+    rc = ap__place(stream, &device, &task.stream);
+    if (rc != SIMRT_OK) {
+        return rc;
+    }
+    task.kind = kinds[kernel->core];
+    task.blocks = kernel->blocks;
+    task.contexts = (uint8_t)kernel->contexts;
+    memcpy(task.name, kernel->name, strnlen(kernel->name, sizeof(task.name) - 1));
+    report.core = kernel->core;
+    rc = ap__submit(device, &task, (uint64_t)(kernel->cost_us * 1000), 0, &task);
+    if (rc == SIMRT_OK) {
+        ap__tell(device, &task, &report);
+        if (taskId != NULL) {
+            *taskId = task.task;
+        }
+    }
+    return rc;
+}
+
+simrtError simrtMemcpyAsync(simrtStream stream, uint64_t bytes, simrtDirection direction,
+                            uint32_t *taskId)
+{
+    simrtTask report = {
+        .kind = SIMRT_TASK_MEMCPY, .direction = direction, .begin_ns = ap__mono_raw_ns()};
+    ap__sim_device *device = NULL;
+    ap__sim_task task = {.kind = AP_SIM_MEMCPY, .bytes = bytes, .name = "MemcpyAsync"};
+    simrtError rc = ap__place(stream, &device, &task.stream);
+
+    if ((unsigned)direction > SIMRT_DEVICE_TO_DEVICE || bytes > UINT64_C(1) << 44) {
+        return SIMRT_INVALID;
+    }
+    if (rc == SIMRT_OK) {
+        rc = ap__submit(device, &task, 1000 + bytes * 1000 / AP_BYTES_PER_US, 0, &task);
+    }
+    if (rc == SIMRT_OK) {
+        ap__tell(device, &task, &report);
+        if (taskId != NULL) {
+            *taskId = task.task;
+        }
+    }
+    return rc;
+}
+
+simrtError simrtCreateEvent(simrtEvent *event)
+{
+    if (event == NULL) {
+        return SIMRT_INVALID;
+    }
+    *event = calloc(1, sizeof(**event));
+    if (*event == NULL) {
+        return SIMRT_NO_MEMORY;
+    }
+    if (pthread_mutex_init(&(*event)->lock, NULL) != 0) {
+        free(*event);
+        *event = NULL;
+        return SIMRT_NO_MEMORY;
+    }
+    return SIMRT_OK;
+}
+
+simrtError simrtDestroyEvent(simrtEvent event)
+{
+    if (event == NULL) {
+        return SIMRT_INVALID;
+    }
+    pthread_mutex_destroy(&event->lock);
+    free(event);
+    return SIMRT_OK;
+}
+
+static uint64_t ap__event_ns(simrtEvent event)
+{
+    uint64_t ns = 0;
+
+    pthread_mutex_lock(&event->lock);
+    ns = event->ns;
+    pthread_mutex_unlock(&event->lock);
+    return ns;
+}
+
+simrtError simrtRecordEvent(simrtEvent event, simrtStream stream)
+{
+    simrtTask report = {.kind = SIMRT_TASK_EVENT_RECORD, .begin_ns = ap__mono_raw_ns()};
+    ap__sim_device *device = NULL;
+    ap__sim_task task = {.kind = AP_SIM_EVENT_RECORD, .name = "EventRecord"};
+    simrtError rc = event == NULL ? SIMRT_INVALID : ap__place(stream, &device, &task.stream);
+
+    if (rc == SIMRT_OK) {
+        rc = ap__submit(device, &task, AP_EVENT_NS, 0, &task);
+    }
+    if (rc == SIMRT_OK) {
+        pthread_mutex_lock(&event->lock);
+        event->ns = task.end_ns;
+        pthread_mutex_unlock(&event->lock);
+        ap__tell(device, &task, &report);
+    }
+    return rc;
+}
+
+simrtError simrtStreamWaitEvent(simrtStream stream, simrtEvent event)
+{
+    simrtTask report = {.kind = SIMRT_TASK_EVENT_WAIT, .begin_ns = ap__mono_raw_ns()};
+    ap__sim_device *device = NULL;
+    ap__sim_task task = {.kind = AP_SIM_EVENT_WAIT, .name = "EventWait"};
+    simrtError rc = event == NULL ? SIMRT_INVALID : ap__place(stream, &device, &task.stream);
+
+    if (rc == SIMRT_OK) {
+        rc = ap__submit(device, &task, AP_EVENT_NS, ap__event_ns(event), &task);
+    }
+    if (rc == SIMRT_OK) {
+        ap__tell(device, &task, &report);
+    }
+    return rc;
+}
+
+/* Until the time of the host's has come; virtual time is moved on. */
+static void ap__wait_until(ap__sim *sim, uint64_t ns)
+{
+    uint64_t now = ap__sim_now(sim);
+
+    if (sim->options.step != 0) {
+        if (now < ns) {
+            ap__sim_step(sim, ns - now + 1);
+        }
+        return;
+    }
+    for (; now < ns; now = ap__sim_now(sim)) {
+        struct timespec left = {(time_t)((ns - now) / 1000000000), (long)((ns - now) % 1000000000)};
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &left, NULL);
+    }
+}
+
+simrtError simrtSynchronizeEvent(simrtEvent event)
+{
+    ap__sim *sim = ap__get();
+
+    if (event == NULL || sim == NULL) {
+        return event == NULL ? SIMRT_INVALID : SIMRT_NO_SIMULATOR;
+    }
+    ap__wait_until(sim, ap__event_ns(event));
+    return SIMRT_OK;
+}
+
+simrtError simrtEventElapsed(simrtEvent begin, simrtEvent end, double *us)
+{
+    uint64_t a = begin != NULL ? ap__event_ns(begin) : 0;
+    uint64_t b = end != NULL ? ap__event_ns(end) : 0;
+
+    if (a == 0 || b == 0 || us == NULL) {
+        return SIMRT_INVALID;
+    }
+    *us = (double)(int64_t)(b - a) / 1000;
+    return SIMRT_OK;
+}
+
+simrtError simrtSynchronizeStream(simrtStream stream)
+{
+    ap__sim_device *device = NULL;
+    uint32_t id = 0;
+    uint64_t end = 0;
+    simrtError rc = ap__place(stream, &device, &id);
+
+    if (rc != SIMRT_OK) {
+        return rc;
+    }
+    pthread_mutex_lock(&device->lock);
+    end = device->streams != NULL ? device->streams[id].end_ns : 0;
+    pthread_mutex_unlock(&device->lock);
+    ap__wait_until(device->sim, end);
+    return SIMRT_OK;
+}
+
+simrtError simrtSynchronizeDevice(void)
+{
+    ap__sim_device *device = NULL;
+    uint32_t id = 0;
+    uint64_t end = 0;
+    simrtError rc = ap__place(NULL, &device, &id);
+
+    if (rc != SIMRT_OK) {
+        return rc;
+    }
+    pthread_mutex_lock(&device->lock);
+    end = device->program_end_ns;
+    pthread_mutex_unlock(&device->lock);
+    ap__wait_until(device->sim, end);
+    return SIMRT_OK;
+}
+
+void simrtSetHook(simrtHook hook, void *user)
+{
+    pthread_mutex_lock(&ap__hook_lock);
+    ap__hook = hook;
+    ap__hook_user = user;
+    pthread_mutex_unlock(&ap__hook_lock);
+}
