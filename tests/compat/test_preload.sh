@@ -80,7 +80,7 @@ grep -q '^SigCgt:.0000000000000000$' "$tmp/with.out" || bad "idle_host: $(grep S
 same true true
 same false false
 same echo /bin/echo a b c
-same ls ls -la /
+same ls ls -la /usr
 same "bash" bash -c 'echo out; echo err >&2; (exit 3); echo $?; x=$(echo sub | tr a-z A-Z); echo $x; exit 7'
 same "bash killed" bash -c 'kill -TERM $$'
 same "sh -c with a job" sh -c 'sleep 0 & wait; true | false; exit 5'
