@@ -300,7 +300,6 @@ void ap__threads_child(void)
 {
     ap__thread *self = ap__self;
 
-    pthread_mutex_init(&ap__list_lock, NULL);
     ap__arena_now = NULL;
     ap__key_now = 0;
     ap__list = NULL;
@@ -316,4 +315,5 @@ void ap__threads_child(void)
         self->depth = 0;
         atomic_store_explicit(&self->armed, AP_IDLE, memory_order_relaxed);
     }
+    pthread_mutex_unlock(&ap__list_lock);
 }

@@ -206,5 +206,5 @@ void ap__intern_unlock(void)
 
 void ap__intern_child(void)
 {
-    pthread_mutex_init(&ap__dict_lock, NULL);
+    pthread_mutex_unlock(&ap__dict_lock);
 }

@@ -202,5 +202,5 @@ void ap__stamp_pool_unlock(void)
 
 void ap__stamp_pool_child(void)
 {
-    pthread_mutex_init(&ap__pool_lock, NULL);
+    pthread_mutex_unlock(&ap__pool_lock);
 }

@@ -298,5 +298,5 @@ void ap__range_unlock(void)
 
 void ap__range_child(void)
 {
-    pthread_mutex_init(&ap__block_lock, NULL);
+    pthread_mutex_unlock(&ap__block_lock);
 }

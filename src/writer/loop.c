@@ -254,4 +254,6 @@ void ap__loop_abandon(ap__loop *loop)
             close(fds[i]);
         }
     }
+    free(loop->loop.watchers); /* all that a loop with a timer and a wake-up allocates */
+    free(loop->loop.internal_fields);
 }

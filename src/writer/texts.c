@@ -148,8 +148,8 @@ void ap__texts_unlock(void)
 
 void ap__texts_child(void)
 {
-    pthread_mutex_init(&ap__sink_lock, NULL);
     ap__hashes = NULL;
     ap__names = NULL;
     ap__wake = NULL;
+    pthread_mutex_unlock(&ap__sink_lock);
 }

@@ -44,8 +44,8 @@ static void *stamp_on(void *arg)
             pause();
         }
         atomic_store(&counts->returned[index], seq + 1);
-        if (seq % 64 == 0) {
-            usleep(50);
+        if (seq % 32 == 0) {
+            usleep(100);
         }
     }
     return NULL;
