@@ -28,13 +28,13 @@ typedef enum simrtError {
     SIMRT_NO_SIMULATOR, /**< the simulator's options are wrong */
     SIMRT_INVALID,      /**< bad argument */
     SIMRT_NO_MEMORY,
-    SIMRT_NO_STREAM     /**< no stream id is free */
+    SIMRT_NO_STREAM /**< no stream id is free */
 } simrtError;
 
 typedef enum simrtCore {
     SIMRT_CUBE = 0,
     SIMRT_VECTOR,
-    SIMRT_MIX,   /**< cube and vector */
+    SIMRT_MIX, /**< cube and vector */
     SIMRT_AI_CPU
 } simrtCore;
 
@@ -48,8 +48,8 @@ typedef struct simrtStream_ *simrtStream; /**< NULL: the calling thread's device
 typedef struct simrtEvent_ *simrtEvent;
 
 typedef struct simrtKernel {
-    size_t size;       /**< sizeof(simrtKernel) */
-    const char *name;  /**< copied; 63 bytes are kept */
+    size_t size;      /**< sizeof(simrtKernel) */
+    const char *name; /**< copied; 63 bytes are kept */
     simrtCore core;
     uint32_t blocks;   /**< at least 1 */
     double cost_us;    /**< how long it is to take, 0 to 1e9 */
@@ -67,14 +67,14 @@ typedef enum simrtTaskKind {
 typedef struct simrtTask {
     size_t size;
     simrtTaskKind kind;
-    simrtCore core;    /**< of a kernel */
+    simrtCore core; /**< of a kernel */
     uint32_t device;
     uint32_t stream;
-    uint32_t task;     /**< id on the stream; on chips with 32-bit ids on the device */
-    uint32_t flip;     /**< how often the stream's ids have wrapped */
+    uint32_t task; /**< id on the stream; on chips with 32-bit ids on the device */
+    uint32_t flip; /**< how often the stream's ids have wrapped */
     uint32_t blocks;
-    const char *name;  /**< valid during the call */
-    uint64_t bytes;    /**< of a copy */
+    const char *name; /**< valid during the call */
+    uint64_t bytes;   /**< of a copy */
     simrtDirection direction;
     uint64_t begin_ns; /**< CLOCK_MONOTONIC_RAW at the submitting call's begin and end */
     uint64_t end_ns;

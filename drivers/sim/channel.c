@@ -7,6 +7,7 @@
 #include "drivers/sim/internal.h"
 #include "drivers/sim/random.h"
 #include "drivers/sim/source.h"
+#include "drivers/sim/truth.h"
 
 #define AP_DRAIN_ROUNDS 1000 /* of a millisecond */
 #define AP_OFTEN_LATE 143u
@@ -22,12 +23,16 @@ static ap__sim_channel *ap__channel(ap__sim *sim, uint32_t device, uint32_t chan
 
 static bool ap__offered(ap__sim *sim, uint32_t device, uint32_t channel)
 {
-    const ap__sim_device *dev = &sim->device[device];
+    ap__sim_device *dev = &sim->device[device];
     ap__hal_channels list;
+    uint32_t calls = 0;
 
     ap__sim_chip_channels(sim->chip, &list);
     if (channel == AP_OFTEN_LATE) {
-        return sim->options.late != 0 && dev->list_calls >= sim->options.late;
+        pthread_mutex_lock(&dev->lock);
+        calls = dev->list_calls;
+        pthread_mutex_unlock(&dev->lock);
+        return sim->options.late != 0 && calls >= sim->options.late;
     }
     return ap__hal_has(&list, channel) != 0;
 }
@@ -49,8 +54,7 @@ static int ap__list(ap__sim *sim, uint32_t device, ap__hal_channels *out)
         ap__sim_channel_set(out, AP_OFTEN_LATE, 1);
     }
     for (uint32_t i = 0; i < AP_HAL_MAX_CHANNELS; i++) {
-        if (ap__hal_has(out, i) &&
-            ap__sim_strikes(sim, AP_FAULT_LIST_MISS, device, i, &hit)) {
+        if (ap__hal_has(out, i) && ap__sim_strikes(sim, AP_FAULT_LIST_MISS, device, i, &hit)) {
             ap__sim_channel_set(out, i, 0);
         }
     }
@@ -118,7 +122,7 @@ static bool ap__carries_tasks(uint32_t channel)
     return channel == 44 || channel == 45 || channel == 50;
 }
 
-/* From here on the device records into the channel. */
+/* From here on the device records into the channel, and it can be read and stopped. */
 static void ap__go_live(ap__sim_device *dev, uint32_t channel, const ap__sim_config *config)
 {
     ap__sim_channel *ch = &dev->channel[channel];
@@ -136,6 +140,10 @@ static void ap__go_live(ap__sim_device *dev, uint32_t channel, const ap__sim_con
     ch->last_busy_ns = dev->busy_ns;
     ch->live = true;
     dev->live++;
+    pthread_mutex_lock(&ch->lock);
+    ch->state = AP_SIM_RUNNING;
+    ap__sim_poll_started(&dev->sim->poll);
+    pthread_mutex_unlock(&ch->lock);
     if (ap__carries_tasks(channel)) {
         ap__sim_source_begin(dev, now);
     }
@@ -160,17 +168,18 @@ static int ap__start(ap__sim *sim, uint32_t device, uint32_t channel, const ap__
         rc = AP_INNER_ERROR;
     }
     pthread_mutex_lock(&ch->lock);
-    if (rc == 0 && ap__sim_ring_open(&ch->ring, channel == AP_OFTEN_LATE ? AP_SIM_RING_BYTES_AICPU
-                                                                         : AP_SIM_RING_BYTES) != 0) {
+    if (rc == 0 &&
+        ap__sim_ring_open(&ch->ring, channel == AP_OFTEN_LATE ? AP_SIM_RING_BYTES_AICPU
+                                                              : AP_SIM_RING_BYTES) != 0) {
         rc = AP_INNER_ERROR;
     }
-    ch->state = rc == 0 ? AP_SIM_RUNNING : AP_SIM_STOPPED;
-    if (rc == 0) {
-        ap__sim_poll_started(&sim->poll);
+    if (rc != 0) {
+        ch->state = AP_SIM_STOPPED;
     }
     pthread_mutex_unlock(&ch->lock);
     if (rc == 0) {
         ap__go_live(dev, channel, &config);
+        (void)ap__sim_generator_wake(sim); /* it may have found nothing to do meanwhile */
     }
     return rc;
 }
@@ -198,9 +207,11 @@ static void ap__end_live(ap__sim_device *dev, uint32_t channel)
 
     pthread_mutex_lock(&dev->lock);
     if (ch->live) {
-        ap__sim_advance(dev, ap__sim_now(dev->sim));
-        ap__sim_put_window(dev, channel);
-        ap__sim_deliver(dev, channel);
+        if (!ap__sim_lost(dev->sim, dev->id)) {
+            ap__sim_advance(dev, ap__sim_now(dev->sim));
+            ap__sim_put_window(dev, channel);
+            ap__sim_deliver(dev, channel);
+        }
         ch->live = false;
         dev->live--;
     }
@@ -211,6 +222,7 @@ static void ap__end_live(ap__sim_device *dev, uint32_t channel)
         ap__sim_source_end(dev);
     }
     pthread_mutex_unlock(&dev->lock);
+    ap__sim_truth_write(dev->sim);
 }
 
 /* Bytes that are still to be read. What the device could not hand over follows as room appears. */

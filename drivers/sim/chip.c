@@ -14,8 +14,7 @@ static const ap__sim_chip ap__chips[] = {
     {"310", 0, AP_SIM_MINI, 8, 2, 0, 4, 680, 19200, "4,6,7,10,43,44,130,131,142"},
     {"310B", 7, AP_SIM_STARS, 8, 1, 1, 3, 1250, 48000,
      "4,6,7,8,10,44,47,50,52-54,130,131,132,134,135,137"},
-    {"950", 15, AP_SIM_STARS_V6, 10, 18, 18, 8, 1650, 1000000,
-     AP_CHANNELS_910B ",146-149,151"},
+    {"950", 15, AP_SIM_STARS_V6, 10, 18, 18, 8, 1650, 1000000, AP_CHANNELS_910B ",146-149,151"},
 };
 
 const ap__sim_chip *ap__sim_chip_find(const char *name)

@@ -23,7 +23,7 @@ typedef struct ap__sim_chip {
     uint8_t aiv;
     uint8_t aicpu;
     uint16_t mhz;
-    uint32_t khz;    /* of the device counter */
+    uint32_t khz;         /* of the device counter */
     const char *channels; /* "1,3,8-42" */
 } ap__sim_chip;
 

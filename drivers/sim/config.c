@@ -18,8 +18,7 @@ typedef struct ap__bytes {
     size_t size;
 } ap__bytes;
 
-__attribute__((format(printf, 2, 3))) static void ap__refuse(ap__bytes *in, const char *format,
-                                                              ...)
+__attribute__((format(printf, 2, 3))) static void ap__refuse(ap__bytes *in, const char *format, ...)
 {
     va_list args;
     int n = 0;
@@ -244,8 +243,7 @@ static void ap__half(ap__bytes *in, ap__sim_pmu_half *half, uint32_t slots, bool
     }
 }
 
-static void ap__counters(ap__bytes *in, const ap__sim_chip *chip, ap__sim_config *out,
-                         bool sampled)
+static void ap__counters(ap__bytes *in, const ap__sim_chip *chip, ap__sim_config *out, bool sampled)
 {
     uint32_t bytes = chip->events == 10 ? 88 : 72;
     uint32_t mode = ap__u32(in);
@@ -402,8 +400,12 @@ int ap__sim_config_read(ap__sim_config *out, const ap__sim_chip *chip, uint32_t 
                         uint32_t period_ms, const void *data, uint32_t bytes, bool strict,
                         char *error, size_t size)
 {
-    ap__bytes in = {.data = data, .bytes = bytes, .strict = strict, .channel = channel,
-                    .error = error, .size = size};
+    ap__bytes in = {.data = data,
+                    .bytes = bytes,
+                    .strict = strict,
+                    .channel = channel,
+                    .error = error,
+                    .size = size};
 
     memset(out, 0, sizeof(*out));
     out->period_ms = period_ms;

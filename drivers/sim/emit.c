@@ -87,8 +87,7 @@ static bool ap__task_edge(ap__sim_device *device, const ap__sim_task *task, bool
         ap__sim_put(device, 45, record, 64, AP_HEAD_HWTS);
         break;
     case AP_SIM_STARS:
-        ap__sim_pack_ids(device->sim->options.packing, task->stream, task->task, sqe, &stream,
-                         &id);
+        ap__sim_pack_ids(device->sim->options.packing, task->stream, task->task, sqe, &stream, &id);
         ap__sim_acsq(record, end ? AP_FUNC_END : AP_FUNC_START, sqe, stream, id, cycles);
         ap__sim_put(device, 50, record, 64, AP_HEAD_STARS);
         break;
@@ -112,8 +111,8 @@ static void ap__start(ap__sim_device *device, ap__sim_task *task)
         return;
     }
     if (track->config.task_track) {
-        ap__track(device, AP_TS_TASK_TYPE, task, task->start_ns,
-                  ap__sim_sqe(records, task->kind), 0);
+        ap__track(device, AP_TS_TASK_TYPE, task, task->start_ns, ap__sim_sqe(records, task->kind),
+                  0);
     }
     if (track->config.block_number && ap__kernel(task) && task->blocks > 0) {
         ap__track(device, AP_TS_BLOCKS, task, task->start_ns, task->blocks, 0);
@@ -139,7 +138,7 @@ static void ap__context(ap__sim_device *device, const ap__sim_task *task)
     }
     ap__sim_pack_ids(device->sim->options.packing, task->stream, task->task, 0, &stream, &id);
     ap__sim_context(record, end ? AP_FUNC_CONTEXT_END : AP_FUNC_CONTEXT_START,
-                    task->kind == AP_SIM_MIX ? AP_CONTEXT_MIX_AIC
+                    task->kind == AP_SIM_MIX   ? AP_CONTEXT_MIX_AIC
                     : task->kind == AP_SIM_AIV ? AP_CTX_VECTOR
                                                : AP_CTX_CUBE,
                     stream, id, (uint16_t)context,
@@ -189,8 +188,13 @@ static uint64_t ap__pmu_half(ap__sim_device *device, const ap__sim_task *task,
         .vector = vector,
         .mix = mix,
         .main_core = !mix || !vector,
-        .ffts_type = (uint8_t)(task->contexts > 0 ? AP_FFTS_PLUS : mix ? 5 : vector ? 1 : 0),
-        .context_type = (uint8_t)(mix ? AP_CONTEXT_MIX_AIC + vector : vector ? 1 : 0),
+        .ffts_type = (uint8_t)(task->contexts > 0 ? AP_FFTS_PLUS
+                               : mix              ? 5
+                               : vector           ? 1
+                                                  : 0),
+        .context_type = (uint8_t)(mix      ? AP_CONTEXT_MIX_AIC + vector
+                                  : vector ? 1
+                                           : 0),
         .start = ap__cycles(device, task->start_ns),
         .end = ap__cycles(device, task->end_ns),
     };
@@ -307,9 +311,9 @@ static void ap__ai_cpu(ap__sim_device *device, const ap__sim_task *task)
     ap__put64(record, 16, start);
     ap__put16(record, 24, task->stream);
     ap__put16(record, 26, task->task);
-    ap__put64(record, 32, start);        /* run */
+    ap__put64(record, 32, start); /* run */
     ap__put64(record, 40, start);
-    ap__put64(record, 48, start + part); /* compute */
+    ap__put64(record, 48, start + part);   /* compute */
     ap__put64(record, 56, end - 2 * part); /* memory copy */
     ap__put64(record, 64, end - part);
     ap__put64(record, 72, end);
@@ -361,9 +365,8 @@ static void ap__step(ap__sim_device *device, const ap__sim_task *task)
     if (track == NULL || !track->config.key_point) {
         return;
     }
-    ap__sim_ts_step(record, device->sim->chip->records == AP_SIM_STARS_V6, task->index,
-                    task->model, task->stream, task->task, task->step_tag,
-                    ap__cycles(device, task->start_ns));
+    ap__sim_ts_step(record, device->sim->chip->records == AP_SIM_STARS_V6, task->index, task->model,
+                    task->stream, task->task, task->step_tag, ap__cycles(device, task->start_ns));
     ap__sim_put(device, 44, record, sizeof(record), AP_HEAD_NONE);
 }
 

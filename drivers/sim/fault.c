@@ -135,7 +135,7 @@ int ap__sim_faults_parse(ap__sim_faults *faults, const char *text, char *error, 
 }
 
 bool ap__sim_fault_happens(ap__sim_faults *faults, ap__sim_fault_kind kind, uint32_t device,
-                        uint32_t channel, uint64_t age_ns, ap__sim_fault *hit)
+                           uint32_t channel, uint64_t age_ns, ap__sim_fault *hit)
 {
     bool found = false;
 

@@ -66,7 +66,7 @@ typedef enum ap__sim_fault_kind {
 
 typedef struct ap__sim_fault {
     uint8_t kind;
-    bool for_ever; /* ms=-1 */
+    bool for_ever;   /* ms=-1 */
     uint32_t device; /* or AP_FAULT_ANY */
     uint32_t channel;
     double p;
@@ -91,9 +91,10 @@ typedef struct ap__sim_faults {
 /* 0, or -1 with one sentence. The lock must be made by the caller. */
 int ap__sim_faults_parse(ap__sim_faults *faults, const char *text, char *error, size_t size);
 
-/* One occasion: whether a fault of the kind happens; *hit is a copy of it. age_ns: since opening. */
+/* One occasion: whether a fault of the kind happens; *hit is a copy of it. age_ns is counted from
+ * the opening. */
 bool ap__sim_fault_happens(ap__sim_faults *faults, ap__sim_fault_kind kind, uint32_t device,
-                        uint32_t channel, uint64_t age_ns, ap__sim_fault *hit);
+                           uint32_t channel, uint64_t age_ns, ap__sim_fault *hit);
 
 /* Faults that are states and not occasions (clock steps, a lost device): walks them. */
 static inline bool ap__sim_fault_listed(const ap__sim_faults *faults, ap__sim_fault_kind kind)

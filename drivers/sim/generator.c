@@ -7,7 +7,8 @@
 #include "drivers/sim/periodic.h"
 #include "drivers/sim/source.h"
 
-#define AP_HELD_STALL (64u * 1024 * 1024) /* mode=block: a reader this far behind stops the device */
+/* mode=block: a reader this far behind stops the device */
+#define AP_HELD_STALL (64u * 1024 * 1024)
 
 static void ap__happen(ap__sim_device *device, ap__sim_task *task)
 {

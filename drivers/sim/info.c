@@ -85,8 +85,7 @@ static int ap__system(ap__sim_device *device, int32_t info, int64_t *value)
         return sim->options.api >= AP_API_COUNTER_KHZ ? 0 : AP_VENDOR_NOT_SUPPORTED;
     case AP_INFO_HOST_KHZ:
         *value = ap__host_khz();
-        return *value != 0 && sim->options.api >= AP_API_COUNTER_KHZ ? 0
-                                                                     : AP_VENDOR_NOT_SUPPORTED;
+        return *value != 0 && sim->options.api >= AP_API_COUNTER_KHZ ? 0 : AP_VENDOR_NOT_SUPPORTED;
     default:
         return AP_VENDOR_NOT_SUPPORTED;
     }
@@ -149,9 +148,8 @@ int ap__sim_info(ap__sim *sim, uint32_t device, int32_t module, int32_t info, in
 
 int ap__sim_state(ap__sim *sim, uint32_t device)
 {
-    return device < sim->options.devices && ap__sim_lost(sim, device)
-               ? AP_STATUS_COMMUNICATION_LOST
-               : 0;
+    return device < sim->options.devices && ap__sim_lost(sim, device) ? AP_STATUS_COMMUNICATION_LOST
+                                                                      : 0;
 }
 
 uint64_t ap__sim_cycles_at(ap__sim *sim, uint32_t device, uint64_t ns)

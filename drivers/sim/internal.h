@@ -38,7 +38,7 @@ typedef struct ap__sim_channel {
 
     /* under the device's lock: what the device has not handed over yet */
     bool live;
-    uint8_t number; /* 4 bits, of the next record */
+    uint8_t number;  /* 4 bits, of the next record */
     uint8_t waiting; /* records in the window */
     uint8_t passed;  /* how often the window's oldest was left behind */
     unsigned char *held;
@@ -65,10 +65,10 @@ typedef struct ap__sim_device {
     uint32_t live;         /* channels */
     uint64_t generated_ns; /* everything before is emitted */
     ap__sim_heap heap;
-    ap__sim_stream *streams; /* AP_SIM_STREAMS */
+    ap__sim_stream *streams;                   /* AP_SIM_STREAMS */
     uint64_t stream_used[AP_SIM_STREAMS / 64]; /* by programs; stream 0 always is */
-    uint64_t program_end_ns; /* of what programs have submitted */
-    uint32_t next_task;      /* of chips whose ids are the device's */
+    uint64_t program_end_ns;                   /* of what programs have submitted */
+    uint32_t next_task;                        /* of chips whose ids are the device's */
     struct ap__sim_source *source;
     uint64_t tasks;
     uint64_t busy_ns; /* core time of tasks, for the load model */
@@ -96,7 +96,7 @@ struct ap__sim {
     bool thread_runs;
     bool work; /* something is live */
     pthread_t thread;
-    uint32_t inside; /* calls that may wait */
+    uint32_t inside;         /* calls that may wait */
     ap__sim_device device[]; /* options.devices */
 };
 
@@ -110,11 +110,11 @@ bool ap__sim_lost_call(ap__sim *sim, uint32_t device);
 bool ap__sim_lost(ap__sim *sim, uint32_t device);
 
 static inline bool ap__sim_strikes(ap__sim *sim, ap__sim_fault_kind kind, uint32_t device,
-                                 uint32_t channel, ap__sim_fault *hit)
+                                   uint32_t channel, ap__sim_fault *hit)
 {
     return ap__sim_fault_listed(&sim->faults, kind) &&
            ap__sim_fault_happens(&sim->faults, kind, device, channel,
-                              ap__sim_now(sim) - sim->opened_ns, hit);
+                                 ap__sim_now(sim) - sim->opened_ns, hit);
 }
 
 /* ---- put.c; under the device's lock ---- */

@@ -5,7 +5,7 @@
 #include "drivers/sim/sample.h"
 
 #define AP_NS_PER_MS UINT64_C(1000000)
-#define AP_IDLE_LOAD 20u /* in a thousand */
+#define AP_IDLE_LOAD 20u     /* in a thousand */
 #define AP_BEHIND_MAX 10000u /* samples made up for in one go */
 
 /* Share of the core time spent in tasks since the channel's last sample, in a thousand; never

@@ -9,14 +9,15 @@
 #include "clock/cycles.h"
 #include "drivers/sim/internal.h"
 #include "drivers/sim/random.h"
+#include "drivers/sim/scenario.h"
 #include "drivers/sim/source.h"
 
-#define AP_LATENCY_NS 4000u     /* from a submission to the earliest start */
-#define AP_GAP_NS 500u          /* between tasks of a stream */
+#define AP_LATENCY_NS 4000u /* from a submission to the earliest start */
+#define AP_GAP_NS 500u      /* between tasks of a stream */
 #define AP_EVENT_NS 200u
 #define AP_BYTES_PER_US 20000u
-#define AP_IDLE_TASKS 256u      /* that may wait for their time when nobody listens */
-#define AP_OWN_STREAMS 1024u    /* first id when a pattern or scenario has the low ones */
+#define AP_IDLE_TASKS 256u   /* that may wait for their time when nobody listens */
+#define AP_OWN_STREAMS 1024u /* first id when a pattern or scenario has the low ones */
 
 struct simrtStream_ {
     uint32_t device;
@@ -185,7 +186,10 @@ static simrtError ap__submit(ap__sim_device *device, const ap__sim_task *model, 
     if (device->streams != NULL && task->start_ns < device->streams[task->stream].end_ns) {
         task->start_ns = device->streams[task->stream].end_ns + AP_GAP_NS;
     }
-    length += ap__sim_random_below(&device->random, (uint32_t)(length / 20 % UINT32_MAX) + 1);
+    if (!ap__sim_scenario_kernel(device->sim->scenario, task->name, &device->random, &length)) {
+        /* up to a twentieth more */
+        length += ap__sim_random_below(&device->random, (uint32_t)(length / 20 % UINT32_MAX) + 1);
+    }
     task->end_ns = task->start_ns + length;
     if (task->end_ns < not_before) {
         task->end_ns = not_before;

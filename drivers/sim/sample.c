@@ -8,7 +8,7 @@
 #include "drivers/sim/random.h"
 
 #define AP_HBM_STACKS 8u
-#define AP_HBM_COUNT 1600u /* per millisecond and stack at full load */
+#define AP_HBM_COUNT 1600u      /* per millisecond and stack at full load */
 #define AP_LINK_BYTES 30000000u /* per millisecond at full load */
 #define AP_DEVICE_MEMORY (UINT64_C(64) << 30)
 
@@ -214,15 +214,30 @@ static void ap__unified_bus(ap__sim_device *device, uint32_t channel, uint64_t n
 ap__sim_sampler ap__sim_sampler_of(uint32_t channel)
 {
     static const ap__sim_sampler samplers[AP_HAL_MAX_CHANNELS] = {
-        [1] = ap__bandwidth,         [3] = ap__pcie,          [4] = ap__network,
-        [6] = ap__media,             [7] = ap__bandwidth,     [8] = ap__llc,
-        [9] = ap__link,              [10] = ap__sim_sample_tscpu,
-        [43] = ap__sim_sample_cores, [54] = ap__sim_sample_cores,
-        [85] = ap__sim_sample_cores, [129] = ap__network,     [130] = ap__memory,
-        [131] = ap__memory,          [132] = ap__sim_sample_power,
-        [133] = ap__traffic,         [135] = ap__media,       [136] = ap__media,
-        [137] = ap__media,           [138] = ap__media,       [139] = ap__media,
-        [140] = ap__media,           [141] = ap__media,       [142] = ap__module_memory,
+        [1] = ap__bandwidth,
+        [3] = ap__pcie,
+        [4] = ap__network,
+        [6] = ap__media,
+        [7] = ap__bandwidth,
+        [8] = ap__llc,
+        [9] = ap__link,
+        [10] = ap__sim_sample_tscpu,
+        [43] = ap__sim_sample_cores,
+        [54] = ap__sim_sample_cores,
+        [85] = ap__sim_sample_cores,
+        [129] = ap__network,
+        [130] = ap__memory,
+        [131] = ap__memory,
+        [132] = ap__sim_sample_power,
+        [133] = ap__traffic,
+        [135] = ap__media,
+        [136] = ap__media,
+        [137] = ap__media,
+        [138] = ap__media,
+        [139] = ap__media,
+        [140] = ap__media,
+        [141] = ap__media,
+        [142] = ap__module_memory,
         [146] = ap__unified_bus,
     };
 

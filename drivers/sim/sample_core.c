@@ -10,8 +10,13 @@
 #define AP_CORE_MV 900u
 #define AP_BUS_MV 800u
 
-enum { AP_FUNC_DIE = 0x19, AP_FUNC_ACC = 0x1a, AP_FUNC_CHIP = 0x1b,
-       AP_FUNC_FABRIC = 0x1c, AP_FUNC_POWER = 0x1d };
+enum {
+    AP_FUNC_DIE = 0x19,
+    AP_FUNC_ACC = 0x1a,
+    AP_FUNC_CHIP = 0x1b,
+    AP_FUNC_FABRIC = 0x1c,
+    AP_FUNC_POWER = 0x1d
+};
 
 static void ap__core(ap__sim_device *device, uint32_t channel, uint64_t ns, uint32_t load,
                      const ap__sim_pmu_half *half, uint32_t core)
@@ -24,8 +29,7 @@ static void ap__core(ap__sim_device *device, uint32_t channel, uint64_t ns, uint
 
     record[0] = 1;
     for (uint32_t i = 0; i < half->count; i++) {
-        ap__put64(record, 8 + 8 * i,
-                  cycles * ap__sim_event_share("sample", half->event[i]) / 1000);
+        ap__put64(record, 8 + 8 * i, cycles * ap__sim_event_share("sample", half->event[i]) / 1000);
     }
     ap__put64(record, tail, cycles);
     ap__put64(record, tail + 8,
@@ -106,8 +110,8 @@ void ap__sim_sample_power(ap__sim_device *device, uint32_t channel, uint64_t ns,
     }
 }
 
-static void ap__soc_put(ap__sim_device *device, unsigned char *record, uint32_t func,
-                        uint32_t high, uint64_t ns)
+static void ap__soc_put(ap__sim_device *device, unsigned char *record, uint32_t func, uint32_t high,
+                        uint64_t ns)
 {
     ap__put16(record, 0, func | high << 10);
     ap__put16(record, 2, AP_SIM_MAGIC);

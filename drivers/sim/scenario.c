@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/sim/scenario.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "drivers/sim/random.h"
 
 #define AP_LINES_MAX 4000000u
 #define AP_LOOPS_MAX 16u
 #define AP_WORDS_MAX 24u
 
 static const char *const ap__kind_names[AP_SIM_KINDS] = {
-    "aic",        "aiv",        "mix",           "aicpu",       "memcpy",
+    "aic",          "aiv",        "mix",           "aicpu",       "memcpy",
     "event_record", "event_wait", "notify_record", "notify_wait", "step"};
 
 typedef struct ap__loop {
@@ -106,9 +109,8 @@ static int ap__extra(ap__sim_line *line, char *word)
     }
     *value++ = '\0';
     if (strcmp(word, "name") == 0) {
-        return snprintf(task->name, sizeof(task->name), "%s", value) < (int)sizeof(task->name)
-                   ? 0
-                   : -1;
+        return snprintf(task->name, sizeof(task->name), "%s", value) < (int)sizeof(task->name) ? 0
+                                                                                               : -1;
     }
     if (strcmp(word, "pmu") == 0) {
         return ap__counters(task, value);
@@ -220,6 +222,30 @@ static int ap__clock(ap__parser *parser, char **word, unsigned words)
     return ap__sim_options_parse(parser->options, text, parser->error, parser->size);
 }
 
+static int ap__kernel(ap__parser *parser, char **word, unsigned words)
+{
+    ap__sim_scenario *scenario = parser->scenario;
+    size_t i = scenario->kernels;
+    char *end = NULL;
+
+    if ((words != 3 && words != 4) || i == AP_SIM_KERNELS_MAX ||
+        strlen(word[1]) >= sizeof(scenario->kernel[i].name) ||
+        ap__ns(word[2], &scenario->kernel[i].ns) != 0) {
+        return -1;
+    }
+    strcpy(scenario->kernel[i].name, word[1]);
+    if (words == 4) {
+        double sigma = strtod(word[3], &end);
+
+        if (end == word[3] || *end != '\0' || !(sigma >= 0 && sigma <= 3)) {
+            return -1;
+        }
+        scenario->kernel[i].sigma = sigma;
+    }
+    scenario->kernels++;
+    return 0;
+}
+
 static int ap__item(ap__parser *parser, char *text)
 {
     char *word[AP_WORDS_MAX];
@@ -246,6 +272,9 @@ static int ap__item(ap__parser *parser, char *text)
     }
     if (strcmp(word[0], "clock") == 0) {
         return ap__clock(parser, word, words);
+    }
+    if (strcmp(word[0], "kernel") == 0) {
+        return ap__kernel(parser, word, words);
     }
     if (strcmp(word[0], "loop") == 0) {
         return ap__loop_begin(parser, word, words);
@@ -299,6 +328,23 @@ ap__sim_scenario *ap__sim_scenario_load(const char *path, ap__sim_options *optio
               ap__by_time);
     }
     return parser.scenario;
+}
+
+bool ap__sim_scenario_kernel(const ap__sim_scenario *scenario, const char *name, uint64_t *random,
+                             uint64_t *ns)
+{
+    for (size_t i = 0; scenario != NULL && i < scenario->kernels; i++) {
+        if (strcmp(scenario->kernel[i].name, name) == 0) {
+            double a = 1 - ap__sim_random_unit(random);
+            double b = ap__sim_random_unit(random);
+            double normal = sqrt(-2 * log(a)) * cos(2 * 3.14159265358979 * b);
+
+            *ns = (uint64_t)((double)scenario->kernel[i].ns *
+                             exp(scenario->kernel[i].sigma * normal));
+            return true;
+        }
+    }
+    return false;
 }
 
 void ap__sim_scenario_free(ap__sim_scenario *scenario)

@@ -5,6 +5,8 @@
  *  option KEY=VALUE[,…]                          as in sim.h
  *  fault SPEC                                    as in fault.h
  *  clock AT_MS CYCLES [dev=D]                    the device counter jumps
+ *  kernel NAME DUR_US [SIGMA]                    how long programs' kernels of that name take, in
+ *                                                place of their estimate; SIGMA: of a log-normal
  *  loop N PERIOD_US … end                        the lines between, N times, so far apart; nests
  *  T_US STREAM TASK TYPE DUR_US BLOCKS [KEY=VALUE…]
  *
@@ -29,15 +31,26 @@ typedef struct ap__sim_line {
     ap__sim_task task; /* ids, kind, counters, name */
 } ap__sim_line;
 
+#define AP_SIM_KERNELS_MAX 256u
+
 typedef struct ap__sim_scenario {
     ap__sim_line *line; /* by time */
     size_t count;
     size_t capacity;
+    struct {
+        char name[64];
+        uint64_t ns;
+        double sigma;
+    } kernel[AP_SIM_KERNELS_MAX];
+    size_t kernels;
 } ap__sim_scenario;
 
 /* Also sets the options that the file has. NULL with one sentence in error. */
 ap__sim_scenario *ap__sim_scenario_load(const char *path, ap__sim_options *options, char *error,
                                         size_t size);
+/* False: the file does not say how long kernels of the name take. */
+bool ap__sim_scenario_kernel(const ap__sim_scenario *scenario, const char *name, uint64_t *random,
+                             uint64_t *ns);
 void ap__sim_scenario_free(ap__sim_scenario *scenario);
 
 #endif

@@ -18,9 +18,8 @@
 
 uint64_t ap__sim_now(ap__sim *sim)
 {
-    return sim->options.step != 0
-               ? atomic_load_explicit(&sim->virtual_ns, memory_order_relaxed)
-               : ap__mono_raw_ns();
+    return sim->options.step != 0 ? atomic_load_explicit(&sim->virtual_ns, memory_order_relaxed)
+                                  : ap__mono_raw_ns();
 }
 
 void ap__sim_enter(ap__sim *sim)

@@ -49,7 +49,8 @@ int ap__sim_create(ap__sim **out, const char *options, char *error, size_t size)
 void ap__sim_destroy(ap__sim *sim);
 
 /* The process's simulator, which programs' work and a driver's open with options "" share: made
- * from the environment on first use. Each acquire wants a release. NULL with a reason on failure. */
+ * from the environment on first use. Each acquire wants a release. NULL with a reason when
+ * it cannot be made. */
 ap__sim *ap__sim_acquire(int *rc, char *error, size_t size);
 /* False, and nothing done, when it is not the shared one. */
 bool ap__sim_release(ap__sim *sim);
@@ -73,8 +74,7 @@ int ap__sim_state(ap__sim *sim, uint32_t device);
 
 /* ---- for tests ---- */
 /* What a device reports, straight into the ring of a channel: 0, 58, or -4. */
-int ap__sim_report(ap__sim *sim, uint32_t device, uint32_t channel, const void *data,
-                   size_t bytes);
+int ap__sim_report(ap__sim *sim, uint32_t device, uint32_t channel, const void *data, size_t bytes);
 /* Moves virtual time on and generates what falls into it. */
 void ap__sim_step(ap__sim *sim, uint64_t ns);
 /* Host CLOCK_MONOTONIC_RAW, or the virtual time. */

@@ -13,7 +13,7 @@ struct ap__sim_source {
     bool runs;
     bool has_pattern;
     ap__sim_pattern pattern;
-    ap__sim_slot *slot; /* pattern.streams */
+    ap__sim_slot *slot;    /* pattern.streams */
     ap__sim_slot scripted; /* stands for the scenario in its tasks */
     uint64_t begin_ns;
     size_t at; /* line of the scenario */

@@ -33,20 +33,20 @@ typedef struct ap__sim_stream {
 typedef struct ap__sim_task {
     uint64_t start_ns;
     uint64_t end_ns;
-    uint64_t flip_ns;  /* 0: the id did not wrap at this task */
+    uint64_t flip_ns; /* 0: the id did not wrap at this task */
     uint32_t stream;
     uint32_t task;
     uint32_t flip;
     uint32_t blocks;
-    uint8_t kind;      /* ap__sim_kind */
+    uint8_t kind; /* ap__sim_kind */
     uint8_t contexts;
-    uint8_t counters;  /* how many of `counter` are given */
-    uint8_t seen;      /* AP_SIM_SEEN_* */
+    uint8_t counters; /* how many of `counter` are given */
+    uint8_t seen;     /* AP_SIM_SEEN_* */
     uint16_t phase;
     uint16_t step_tag; /* AP_SIM_STEP */
     uint64_t index;    /* and its numbers */
     uint64_t model;
-    uint64_t bytes;    /* AP_SIM_MEMCPY */
+    uint64_t bytes; /* AP_SIM_MEMCPY */
     uint64_t counter[10];
     struct ap__sim_slot *slot; /* of the source that gives the next one; NULL: none */
     struct ap__sim_task *next_free;
@@ -82,7 +82,7 @@ typedef struct ap__sim_heap {
         uint64_t ns;
         uint64_t order;
         ap__sim_task *task;
-    } *entry;
+    } * entry;
     size_t count;
     size_t capacity;
     uint64_t order;

@@ -36,3 +36,12 @@ void ap__sim_truth_flip(ap__sim_device *device, const ap__sim_task *task)
                   ap__sim_clock_cycles(&device->clock, task->flip_ns));
     pthread_mutex_unlock(&sim->truth_lock);
 }
+
+void ap__sim_truth_write(ap__sim *sim)
+{
+    pthread_mutex_lock(&sim->truth_lock);
+    if (sim->truth != NULL) {
+        (void)fflush(sim->truth);
+    }
+    pthread_mutex_unlock(&sim->truth_lock);
+}

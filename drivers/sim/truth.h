@@ -16,5 +16,7 @@
 void ap__sim_truth_task(ap__sim_device *device, const ap__sim_task *task, uint32_t sqe,
                         uint64_t cycles);
 void ap__sim_truth_flip(ap__sim_device *device, const ap__sim_task *task);
+/* Into the file; done at every stop. */
+void ap__sim_truth_write(ap__sim *sim);
 
 #endif

@@ -39,7 +39,7 @@ static void ap__sleep(long ms)
 }
 
 __attribute__((format(printf, 3, 4))) static void ap__check(ap__t *t, bool right,
-                                                             const char *format, ...)
+                                                            const char *format, ...)
 {
     va_list args;
 
@@ -351,6 +351,39 @@ static void ap__t_poll_early_zeros(ap__t *t)
     }
 }
 
+/* More channels than one poll takes: each is named, maybe after entries of stopped ones. */
+static void ap__many(ap__t *t)
+{
+    static const uint32_t channels[] = {3,   4,   6,   9,   44,  50,  53, 129,
+                                        135, 136, 137, 138, 139, 140, 141};
+    const int n = sizeof(channels) / sizeof(channels[0]);
+    bool seen[AP_HAL_MAX_CHANNELS] = {false};
+    ap__hal_event events[4];
+    uint64_t took = 0;
+    int left = n;
+
+    for (int i = 0; i < n; i++) {
+        ap__equal(t, "start", ap__start(t, channels[i]), AP_HAL_OK);
+        ap__equal(t, "report", ap__report(t, channels[i], t->buffer, 64), 0);
+    }
+    for (int i = 0; !t->bad && left > 0 && i < 2 * n; i++) {
+        int k = ap__poll(t, events, 4, 1, &took);
+
+        ap__check(t, k >= 0, "poll gave %d", k);
+        for (int j = 0; j < k; j++) {
+            bool *one = &seen[events[j].channel % AP_HAL_MAX_CHANNELS];
+
+            left -= !*one;
+            *one = true;
+        }
+    }
+    ap__equal(t, "channels that poll did not name", left, 0);
+    for (int i = 0; i < n; i++) {
+        ap__all_read(t, channels[i]);
+        ap__equal(t, "stop", t->ops->stop(t->context, t->device, channels[i]), AP_HAL_OK);
+    }
+}
+
 static void ap__t_poll_one_by_one(ap__t *t)
 {
     ap__hal_event event;
@@ -372,6 +405,7 @@ static void ap__t_poll_one_by_one(ap__t *t)
     ap__equal(t, "bytes", ap__read(t, 53, t->buffer, 4096), 128);
     ap__equal(t, "stop", t->ops->stop(t->context, t->device, 44), AP_HAL_OK);
     ap__equal(t, "stop", t->ops->stop(t->context, t->device, 53), AP_HAL_OK);
+    ap__many(t);
 }
 
 static void ap__t_poll_edge(ap__t *t)
@@ -445,6 +479,21 @@ static void ap__fill(unsigned char *out, size_t bytes, unsigned seed)
     }
 }
 
+/* Nothing is left over from one start to the next. */
+static void ap__restarts(ap__t *t)
+{
+    unsigned char in[64];
+
+    for (unsigned i = 0; i < 50 && !t->bad; i++) {
+        ap__fill(in, sizeof(in), i);
+        ap__equal(t, "start", ap__start(t, 50), AP_HAL_OK);
+        ap__equal(t, "report", ap__report(t, 50, in, sizeof(in)), 0);
+        ap__equal(t, "read", ap__read(t, 50, t->buffer, 4096), sizeof(in));
+        ap__check(t, memcmp(in, t->buffer, sizeof(in)) == 0, "bytes of an earlier round");
+        ap__equal(t, "stop", t->ops->stop(t->context, t->device, 50), AP_HAL_OK);
+    }
+}
+
 static void ap__t_read_parts(ap__t *t)
 {
     unsigned char in[64];
@@ -458,6 +507,7 @@ static void ap__t_read_parts(ap__t *t)
     ap__equal(t, "read of nothing", ap__read(t, 50, t->buffer, 100), 0);
     ap__check(t, memcmp(in, t->buffer, 17) == 0, "other bytes");
     ap__equal(t, "stop", t->ops->stop(t->context, t->device, 50), AP_HAL_OK);
+    ap__restarts(t);
 }
 
 static void ap__t_ring_joined(ap__t *t)

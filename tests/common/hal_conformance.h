@@ -26,7 +26,7 @@ typedef struct ap__hal_conformance_result {
     char text[8192]; /* a line per failure */
 } ap__hal_conformance_result;
 
-/* Opens the driver anew for each check. Returns the number of failures. Takes about 10 seconds. */
+/* Opens the driver anew for each check; its poll queue must be empty then. Returns the number of failures. Takes about 10 seconds. */
 unsigned ap__hal_conformance_run(const ap__hal_ops *ops, const ap__hal_conformance *how,
                                  ap__hal_conformance_result *result);
 

@@ -109,8 +109,8 @@ static inline void run_open(sim_run *run, const char *options)
 
 static inline void run_start(sim_run *run, uint32_t channel, uint32_t period, sim_config config)
 {
-    ap__hal_start start = {.period_ms = period, .config = config.data,
-                           .config_bytes = config.bytes};
+    ap__hal_start start = {
+        .period_ms = period, .config = config.data, .config_bytes = config.bytes};
     int rc = ap__sim_start(run->sim, run->device, channel, &start);
 
     if (rc != 0) {

@@ -164,7 +164,8 @@ static void test_options(void **state)
 
 static void test_open_refuses(void **state)
 {
-    static const char *const bad[] = {"chip=911", "pattern=waltz", "fault=sneeze", "fault=hang:x=1",
+    static const char *const bad[] = {"chip=911",          "pattern=waltz",
+                                      "fault=sneeze",      "fault=hang:x=1",
                                       "scenario=/nowhere", "truth=/nowhere/at/all"};
 
     (void)state;
@@ -186,8 +187,9 @@ static void test_chips(void **state)
         int64_t khz;
         int with;
         int without;
-    } chips[] = {{"910B", 5, 50000, 53, 43}, {"310P", 4, 38400, 45, 50}, {"910", 1, 100000, 45, 53},
-                 {"310B", 7, 48000, 54, 1}, {"950", 15, 1000000, 146, 43}, {"310", 0, 19200, 43, 8},
+    } chips[] = {{"910B", 5, 50000, 53, 43},    {"310P", 4, 38400, 45, 50},
+                 {"910", 1, 100000, 45, 53},    {"310B", 7, 48000, 54, 1},
+                 {"950", 15, 1000000, 146, 43}, {"310", 0, 19200, 43, 8},
                  {"5", 5, 50000, 134, 51}};
 
     (void)state;
@@ -217,9 +219,9 @@ static void test_chips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_ones),  cmocka_unit_test(test_wrong_ones),
-        cmocka_unit_test(test_not_strict),  cmocka_unit_test(test_a_refused_start_says_why),
-        cmocka_unit_test(test_options),     cmocka_unit_test(test_open_refuses),
+        cmocka_unit_test(test_right_ones), cmocka_unit_test(test_wrong_ones),
+        cmocka_unit_test(test_not_strict), cmocka_unit_test(test_a_refused_start_says_why),
+        cmocka_unit_test(test_options),    cmocka_unit_test(test_open_refuses),
         cmocka_unit_test(test_chips),
     };
 

@@ -334,11 +334,16 @@ static void test_full_ring(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start),       cmocka_unit_test(test_read),
-        cmocka_unit_test(test_poll),        cmocka_unit_test(test_flush),
-        cmocka_unit_test(test_stop),        cmocka_unit_test(test_records),
-        cmocka_unit_test(test_clock_step),  cmocka_unit_test(test_lost_device),
-        cmocka_unit_test(test_lists_and_infos), cmocka_unit_test(test_full_ring),
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_poll),
+        cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_clock_step),
+        cmocka_unit_test(test_lost_device),
+        cmocka_unit_test(test_lists_and_infos),
+        cmocka_unit_test(test_full_ring),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,9 +215,9 @@ static void test_service_flows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_and_counts),  cmocka_unit_test(test_bandwidth_follows_load),
-        cmocka_unit_test(test_text_channels),     cmocka_unit_test(test_frequency_changes),
-        cmocka_unit_test(test_soc_profile),       cmocka_unit_test(test_core_samples),
+        cmocka_unit_test(test_sizes_and_counts), cmocka_unit_test(test_bandwidth_follows_load),
+        cmocka_unit_test(test_text_channels),    cmocka_unit_test(test_frequency_changes),
+        cmocka_unit_test(test_soc_profile),      cmocka_unit_test(test_core_samples),
         cmocka_unit_test(test_service_flows),
     };
 

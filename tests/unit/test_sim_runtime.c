@@ -196,10 +196,8 @@ static void test_work_without_a_listener(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_launches_are_seen),
-        cmocka_unit_test(test_events_order_streams),
-        cmocka_unit_test(test_copies_and_devices),
-        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_launches_are_seen),       cmocka_unit_test(test_events_order_streams),
+        cmocka_unit_test(test_copies_and_devices),      cmocka_unit_test(test_bad_arguments),
         cmocka_unit_test(test_work_without_a_listener),
     };
 

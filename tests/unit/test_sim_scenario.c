@@ -86,12 +86,23 @@ static void test_loops(void **state)
 
 static void test_wrong_files(void **state)
 {
-    static const char *const bad[] = {
-        "0 1 - aic 10\n",         "0 1 - walk 10 1\n", "-1 1 - aic 10 1\n", "0 2048 - aic 10 1\n",
-        "0 1 x aic 10 1\n",       "0 1 - aic 10 1 name\n", "0 1 - aic 10 1 ctx=65\n",
-        "0 1 - aic 10 1 pmu=1,,2\n", "loop 2 10\n0 1 - aic 10 1\n", "end\n", "loop 0 10\nend\n",
-        "option colour=red\n",    "fault sneeze\n",    "clock 5\n",
-        "0 1 - aic 10 1 pmu=1,2,3,4,5,6,7,8,9,10,11\n"};
+    static const char *const bad[] = {"0 1 - aic 10\n",
+                                      "0 1 - walk 10 1\n",
+                                      "-1 1 - aic 10 1\n",
+                                      "0 2048 - aic 10 1\n",
+                                      "0 1 x aic 10 1\n",
+                                      "0 1 - aic 10 1 name\n",
+                                      "0 1 - aic 10 1 ctx=65\n",
+                                      "0 1 - aic 10 1 pmu=1,,2\n",
+                                      "loop 2 10\n0 1 - aic 10 1\n",
+                                      "end\n",
+                                      "loop 0 10\nend\n",
+                                      "option colour=red\n",
+                                      "fault sneeze\n",
+                                      "kernel a\n",
+                                      "kernel a 1 9\n",
+                                      "clock 5\n",
+                                      "0 1 - aic 10 1 pmu=1,2,3,4,5,6,7,8,9,10,11\n"};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -105,6 +116,32 @@ static void test_wrong_files(void **state)
         }
         assert_true(error[0] != '\0');
     }
+}
+
+static void test_kernel_durations(void **state)
+{
+    ap__sim_scenario *scenario = NULL;
+    ap__sim_options options;
+    char error[200];
+    uint64_t random = 1;
+    uint64_t ns = 0;
+    unsigned above = 0;
+
+    (void)state;
+    write_file("kernel MatMul 100\nkernel Add 10 0.5\n");
+    ap__sim_options_default(&options);
+    scenario = ap__sim_scenario_load(file, &options, error, sizeof(error));
+    assert_non_null(scenario);
+    assert_false(ap__sim_scenario_kernel(scenario, "Mat", &random, &ns));
+    assert_true(ap__sim_scenario_kernel(scenario, "MatMul", &random, &ns));
+    assert_int_equal(ns, 100000);
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_true(ap__sim_scenario_kernel(scenario, "Add", &random, &ns));
+        assert_in_range(ns, 500, 200000);
+        above += ns > 10000;
+    }
+    assert_in_range(above, 440, 560); /* the median is as written */
+    ap__sim_scenario_free(scenario);
 }
 
 /* A new capture gets the scenario again. */
@@ -137,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_tasks_as_written),
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_kernel_durations),
         cmocka_unit_test(test_again_with_each_capture),
     };
 

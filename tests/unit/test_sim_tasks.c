@@ -167,8 +167,7 @@ static void test_cycles_tell_the_duration(void **state)
     for (unsigned i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
         char options[100];
 
-        (void)snprintf(options, sizeof(options), "pattern=one,mhz=1500,blocks=%u,ppm=0",
-                       blocks[i]);
+        (void)snprintf(options, sizeof(options), "pattern=one,mhz=1500,blocks=%u,ppm=0", blocks[i]);
         run_open(&run, options);
         run_start(&run, 50, 0, CONFIG_ACSQ);
         run_start(&run, 53, 0, config_counters(8, 1, 1, 0));
@@ -280,8 +279,8 @@ static void test_hwts(void **state)
         for (size_t i = 0; i < run.bytes[45]; i += 64, number = (number + 1) & 15) {
             const unsigned char *r = run.data[45] + i;
             bool end = (r[0] & 7) == 1;
-            truth_task *t = find(tasks, n, at32(r, 16), at16(r, 6), end ? 0 : at64(r, 8),
-                                 end ? at64(r, 8) : 0);
+            truth_task *t =
+                find(tasks, n, at32(r, 16), at16(r, 6), end ? 0 : at64(r, 8), end ? at64(r, 8) : 0);
 
             assert_int_equal(at16(r, 2), 0x6bd3);
             assert_int_equal(r[0] >> 4, number);
@@ -321,8 +320,8 @@ static void test_mini_timeline(void **state)
         const unsigned char *r = run.data[44] + i;
         unsigned at = at16(r, 10);
         bool end = at == 3 || at == 8;
-        truth_task *t = find(tasks, n, at16(r, 12), at16(r, 14), end ? 0 : at64(r, 16),
-                             end ? at64(r, 16) : 0);
+        truth_task *t =
+            find(tasks, n, at16(r, 12), at16(r, 14), end ? 0 : at64(r, 16), end ? at64(r, 16) : 0);
 
         assert_int_equal(r[1], 3);
         assert_int_equal(at16(r, 2), 32);
