@@ -50,5 +50,5 @@ install_packages() {
 }
 
 # What a build needs, and what the tests need beyond it.
-build_packages=(build-essential cmake pkg-config ca-certificates dpkg-dev)
+build_packages=(build-essential cmake pkg-config ca-certificates dpkg-dev libsqlite3-dev)
 test_packages=(libcmocka-dev valgrind)

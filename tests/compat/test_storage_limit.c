@@ -134,8 +134,8 @@ static void check_account(const aclprofStats *s)
     assert_true(s->lostRingFull < RECORDS / 100);
 }
 
-/* The oldest have gone: what is there begins with the first slice that was not removed, has the last
- * event of some thread, and is in order for each. */
+/* The oldest have gone: what is there begins with the first slice that was not removed, has the
+ * last event of some thread, and is in order for each. */
 static void check_rest(const char *dir, const aclprofStats *s, uint32_t threads)
 {
     read_back *back = open_finished(dir);

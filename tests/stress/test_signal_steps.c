@@ -287,11 +287,11 @@ static const scenario scenarios[] = {
     {"range start, last id", prepare_last_id, act_range_start, handle_everything, false, false, 1},
     {"range start, no id", prepare_no_id, act_range_start, handle_everything, false, false, 29},
     {"range stop", prepare_range, act_range_stop, handle_everything, false, false, 1},
-    {"push against push", prepare_full_stack, act_push, handle_push, true, false, 2},
+    {"push against push", prepare_full_stack, act_push, handle_push, true, false, 3},
     {"pop against pop", prepare_one_push, act_pop, handle_pop, false, false, 1},
     {"first mark of a capture", prepare_second_capture, act_mark, handle_everything, true, false,
-     17},
-    {"first mark of a thread", prepare_nothing, act_mark, handle_everything, true, true, 29},
+     31},
+    {"first mark of a thread", prepare_nothing, act_mark, handle_everything, true, true, 61},
 };
 
 static void be_traced(const scenario *s, char *root)
@@ -460,7 +460,7 @@ static void run(const scenario *s, const char *scratch)
             dismiss(pid, s, step, root);
             pid = more ? spawn(s, root) : 0;
         }
-        step += s->stride * SCALED(1, 4);
+        step += s->stride * SCALED(1, 7);
     }
     if (pid != 0) {
         dismiss(pid, s, step, root);

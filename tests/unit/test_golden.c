@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run of ours against a result directory that the vendor's readers are known to accept, field by
- * field: names, modes, JSON keys and types, records. What must differ is listed; the rest is equal. */
+ * field: names, modes, JSON keys and types, records. What must differ is listed. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

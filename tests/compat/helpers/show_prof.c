@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* show_prof DIRECTORY: what lies in a result directory, for shell tests: state, number of events,
- * whether the account balances, messages with their numbers, notes. Exit code 0 when it is finished,
- * balances and has no notes. */
+ * whether the account balances, messages with their numbers, notes. Exit code 0 when it is
+ * finished, balances and has no notes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
