@@ -31,11 +31,11 @@ static aclError ap__check_count(uint32_t nums, int32_t count)
     if (count < 0) {
         return ap__fail(ACL_ERROR_INVALID_PARAM, AP_EK_BAD_VALUE, ap__create,
                         "Value [%" PRIu32 "] for parameter deviceNums is invalid. Reason: no "
-                        "Ascend driver was found, so that there are no devices; pass deviceNums 0 "
-                        "and ACL_PROF_MSPROFTX (0x80) in dataTypeConfig to capture the host alone. "
-                        "The simulated NPU (ACLPROF_DRIVER=sim in the environment) comes with the "
-                        "device release.",
-                        nums);
+                        "Ascend driver was found, so that there are no devices (%s); pass "
+                        "deviceNums 0 and ACL_PROF_MSPROFTX (0x80) in dataTypeConfig to capture "
+                        "the host alone, or set ACLPROF_DRIVER=sim in the environment to use the "
+                        "simulated NPU.",
+                        nums, ap__devices_why_none());
     }
     if (nums > (uint32_t)count) {
         (void)snprintf(reason, sizeof(reason), "the driver reports %" PRId32 " devices", count);

@@ -92,26 +92,58 @@ static int ap__slot(const ap__collector *c, uint32_t device)
                : -1;
 }
 
-/* 0, or ap__hal_rc; a device that is there is asked to try again. */
+/* A device that is there is asked to try again. false: it has left. */
+static bool ap__poke(ap__collector *c, ap__device *d)
+{
+    bool there = false;
+
+    pthread_mutex_lock(&c->lock);
+    there = d->phase == AP_PHASE_NONE;
+    d->poked = d->poked || there;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    return there;
+}
+
+/* Whether nothing of a device that has left touches its files any more. */
+static bool ap__settled(ap__collector *c, const ap__device *d)
+{
+    bool settled = false;
+
+    pthread_mutex_lock(&c->lock);
+    settled = d->phase == AP_PHASE_END && d->busy == 0 && d->keeper_gone &&
+              (d->files_done || !d->ready);
+    for (uint32_t k = 0; k < AP_READERS_MAX; k++) {
+        settled = settled && (!d->readers[k].begun || d->readers[k].gone);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return settled;
+}
+
+/* 0, or ap__hal_rc. */
 static int ap__add_device(ap__collector *c, uint32_t id)
 {
     ap__device *d = NULL;
+    ap__device *before = NULL;
     int slot = ap__slot(c, id);
 
     if (id >= AP_HAL_MAX_DEVICES) {
         return AP_HAL_INVALID;
     }
     if (slot >= 0) {
-        pthread_mutex_lock(&c->lock);
-        c->devices[slot]->poked = true;
-        pthread_cond_broadcast(&c->changed);
-        pthread_mutex_unlock(&c->lock);
-        return AP_HAL_OK;
+        before = c->devices[slot];
+        if (ap__poke(c, before)) {
+            return AP_HAL_OK;
+        }
+        if (c->device_count == AP_HAL_MAX_DEVICES || !ap__settled(c, before)) {
+            return AP_HAL_BUSY;
+        }
     }
     d = ap__device_new(c, id);
     if (d == NULL) {
         return AP_HAL_IO;
     }
+    d->before = before != NULL && before->ready ? before : NULL;
     if (ap__device_begin(d) != 0) {
         ap__device_free(d);
         return AP_HAL_IO;

@@ -51,7 +51,9 @@ int ap__collector_open(const ap__hal_ops *ops, void *driver, const ap__collector
  * that it refused for want of a context: to be called when the program sets a device. */
 int ap__collector_add_devices(ap__collector *c, const uint32_t *devices, uint32_t count);
 
-/* Stops and finishes some devices; they cannot be added again. Returns as ap__collector_stop. */
+/* Stops and finishes some devices. One that is added again goes on in its directory, and has a second
+ * entry in the account (AP_HAL_BUSY: a driver call of its first time has not come back, or there have
+ * been AP_HAL_MAX_DEVICES entries). Returns as ap__collector_stop. */
 uint32_t ap__collector_remove_devices(ap__collector *c, const uint32_t *devices, uint32_t count);
 
 /* Stops everything: flush, channels in reverse order, remaining bytes, files. Whole records that

@@ -102,6 +102,7 @@ typedef enum ap__phase {
 struct ap__device {
     ap__collector *c;
     uint32_t id;
+    const ap__device *before; /* it has been here and left: goes on in those files; NULL: it is new */
     /* under the collector's lock */
     bool ready;   /* everything from `channels` on may be read */
     bool started; /* the start sequence is over */

@@ -167,6 +167,17 @@ out:
     return rc;
 }
 
+/* The slices of an earlier time in the same directory keep their numbers. */
+static void ap__go_on_after(const ap__device *before, ap__stream *s)
+{
+    for (uint32_t i = 0; before != NULL && i < before->stream_count; i++) {
+        if (strcmp(before->streams[i].name, s->name) == 0) {
+            s->slice = before->streams[i].slice;
+            s->owed_from = s->slice;
+        }
+    }
+}
+
 /* A stream per file: channels of one file share it. */
 static void ap__make_streams(ap__device *d)
 {
@@ -191,6 +202,7 @@ static void ap__make_streams(ap__device *d)
                         ch->plan.record_bytes);
         /* there are more instruction channels than can be aged: those beyond stay */
         (void)ap__ageing_watch(&d->ageing, &d->streams[d->stream_count]);
+        ap__go_on_after(d->before, &d->streams[d->stream_count]);
         d->stream_count++;
     }
 }
@@ -217,12 +229,15 @@ static int ap__make_files(ap__device *d, const ap__device_point *point)
     pthread_mutex_unlock(&c->lock);
 
     ap__clock_read(&start);
-    err = ap__device_dir_create(c->prof_fd, c->ext_fd, &c->meta, &d->info, &start, &clocks,
-                                &d->dir);
+    err = d->before != NULL ? ap__device_dir_reopen(c->prof_fd, d->id, &d->dir)
+                            : ap__device_dir_create(c->prof_fd, c->ext_fd, &c->meta, &d->info,
+                                                    &start, &clocks, &d->dir);
     if (err == 0) {
         ap__make_streams(d);
         (void)snprintf(name, sizeof(name), "device_clock.%" PRIu32, d->id);
-        d->clock_fd = ap__file_create(c->ext_fd, name);
+        d->clock_fd = d->before != NULL
+                          ? openat(c->ext_fd, name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
+                          : ap__file_create(c->ext_fd, name);
     }
     pthread_mutex_lock(&c->lock);
     d->writing = false;

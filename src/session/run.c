@@ -6,7 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/channels.h"
+#include "drivers/choose.h"
 #include "session/config_check.h"
+#include "session/devices.h"
 #include "session/errtext.h"
 #include "session/path.h"
 #include "session/session.h"
@@ -75,6 +78,35 @@ static aclError ap__default_path(const char *api, char root[AP_PATH_MAX])
     return ACL_SUCCESS;
 }
 
+static bool ap__simulated(void)
+{
+    const ap__driver *driver = ap__driver_peek();
+
+    return driver != NULL && driver->ops != NULL && driver->ops->simulated != 0;
+}
+
+/* Whether the chips have what the mask and the settings ask for. */
+static aclError ap__check_devices(const char *api, const ap__config *config)
+{
+    aclError code = ap__config_check_chips(api, config);
+    char text[256];
+
+    for (uint32_t i = 0; i < config->device_count && code == ACL_SUCCESS; i++) {
+        ap__channel_request request = {
+            .chip = (uint32_t)ap__device_chip(config->devices[i]),
+            .data_types = config->data_types,
+            .metrics = config->metrics,
+            .settings = &ap__session.settings,
+        };
+
+        code = ap__channel_check(&request, NULL, text, sizeof(text));
+        if (code != ACL_SUCCESS) {
+            (void)ap__fail(code, AP_EK_NO_API, api, "%s", text);
+        }
+    }
+    return code;
+}
+
 static aclError ap__begin(const char *api, const ap__config *config, bool warm)
 {
     ap__capture *capture = NULL;
@@ -88,9 +120,16 @@ static aclError ap__begin(const char *api, const ap__config *config, bool warm)
         .devices = config->devices,
         .device_count = config->device_count,
         .settings = &ap__session.settings,
+        .chip = AP_CHIP_NONE,
     };
-    aclError code = ap__config_check_chips(api, config);
+    aclError code = ap__check_devices(api, config);
 
+    if (config->device_count != 0) {
+        int32_t chip = ap__device_chip(config->devices[0]);
+
+        params.chip = chip >= 0 ? (uint32_t)chip : AP_CHIP_NONE;
+        params.simulated = ap__simulated();
+    }
     if (code == ACL_SUCCESS) {
         if (ap__session.inited) {
             memcpy(root, ap__session.path, sizeof(root));
@@ -161,7 +200,7 @@ static aclError ap__add_devices(const char *api, const ap__config *config)
                         "metrics %" PRId32 "; use the same or call aclprofStop first.",
                         config->metrics, added.devices[0], run->metrics);
     }
-    code = ap__config_check_chips(api, &added);
+    code = ap__check_devices(api, &added);
     if (code == ACL_SUCCESS) {
         code = ap__capture_ops->add_devices(run->capture, api, added.devices, added.device_count);
     }
@@ -288,7 +327,11 @@ static aclError ap__stop_named(const char *api, const ap__config *config)
         run->host_only = false;
     }
     run->devices &= ~ap__device_bits(config);
-    return run->devices != 0 || run->host_only ? ACL_SUCCESS : ap__session_close();
+    if (run->devices == 0 && !run->host_only) {
+        return ap__session_close();
+    }
+    ap__capture_ops->remove_devices(run->capture, config->devices, config->device_count);
+    return ACL_SUCCESS;
 }
 
 static aclError ap__stop_locked(const char *api, const aclprofConfig *handle)
@@ -313,6 +356,9 @@ aclError ap__session_start(const aclprofConfig *config)
 {
     aclError code = ACL_SUCCESS;
 
+    if (config == NULL) {
+        ap__devices_load();
+    }
     ap__session_enter();
     code = ap__start_locked("aclprofStart", config);
     ap__session_leave();

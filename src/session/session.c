@@ -11,22 +11,13 @@
 #include <unistd.h>
 
 #include "session/arg_text.h"
+#include "session/devices.h"
 #include "session/errtext.h"
 #include "session/fork.h"
 #include "session/path.h"
 #include "session/registry.h"
 #include "session/state.h"
 
-static const ap__capture_table ap__real_capture = {
-    .open = ap__capture_open,
-    .record = ap__capture_record,
-    .close = ap__capture_close,
-    .abandon = ap__capture_abandon,
-    .stats = ap__capture_stats,
-    .add_devices = ap__capture_add_devices,
-};
-
-const ap__capture_table *ap__capture_ops = &ap__real_capture;
 ap__state ap__session;
 _Atomic int ap__strict_now = -1;
 
@@ -211,6 +202,7 @@ aclError ap__session_set_config(int type, const char *value, size_t length)
 {
     aclError code = ACL_SUCCESS;
 
+    ap__devices_load(); /* what a chip has decides what may be set */
     ap__session_enter();
     code = ap__settings_set(&ap__session.settings, "aclprofSetConfig", type, value, length);
     if (code == ACL_SUCCESS && type == ACL_PROF_PATH && ap__session.inited) {

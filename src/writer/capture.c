@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,9 +15,10 @@
 
 #include "format/hash.h"
 #include "ring/ring.h"
+#include "ring/shield.h"
 #include "session/errtext.h"
 #include "session/fork.h"
-#include "ring/shield.h"
+#include "stamp/intern.h"
 #include "stamp/range.h"
 #include "writer/control_files.h"
 #include "writer/dirs.h"
@@ -26,6 +28,7 @@
 #define AP_DISK_FLOOR (20u << 20)     /* less free space than this: no capture */
 #define AP_RESERVE_BYTES (256u << 10) /* given back when the disk is full, to finish files */
 #define AP_MIB (1024u * 1024u)
+#define AP_DEVICES_TEXT 192u /* "0,1,…,63" */
 
 struct ap__capture {
     const char *api;
@@ -34,6 +37,8 @@ struct ap__capture {
     unsigned root_made;
     uint64_t data_types;
     ap__settings settings;
+    ap__host_meta meta;
+    char devices[AP_DEVICES_TEXT];
     bool tx;      /* records stamps: everything below is in use */
     bool running; /* the loop has a thread */
     uint64_t key;
@@ -67,10 +72,10 @@ static aclError ap__check_space(const ap__capture *c)
 {
     struct statvfs fs;
 
-    if (fstatvfs(c->dir.root_fd, &fs) == 0 &&
-        (uint64_t)fs.f_bavail * fs.f_frsize < AP_DISK_FLOOR) {
+    if (fstatvfs(c->dir.root_fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < AP_DISK_FLOOR) {
         return ap__fail(ACL_ERROR_INVALID_FILE, AP_EK_DISK, c->api,
-                        "Insufficient disk space. Reason: %" PRIu64 " bytes are free below [%s], at "
+                        "Insufficient disk space. Reason: %" PRIu64
+                        " bytes are free below [%s], at "
                         "least %u are needed; free space or choose another result path.",
                         (uint64_t)fs.f_bavail * fs.f_frsize, c->root, AP_DISK_FLOOR);
     }
@@ -110,19 +115,34 @@ static aclError ap__open_dirs(ap__capture *c, const ap__capture_params *p)
     return code;
 }
 
+static void ap__list_devices(const ap__capture_params *p, char text[AP_DEVICES_TEXT])
+{
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < p->device_count && at < AP_DEVICES_TEXT; i++) {
+        at += (size_t)snprintf(text + at, AP_DEVICES_TEXT - at, "%s%" PRIu32, i != 0 ? "," : "",
+                               p->devices[i]);
+    }
+}
+
 static int ap__write_control(ap__capture *c, const ap__capture_params *p,
                              const ap__clock_point *start)
 {
-    ap__host_meta meta = {
+    int rc = 0;
+
+    ap__list_devices(p, c->devices);
+    c->meta = (ap__host_meta){
         .data_types = p->data_types,
         .metrics = p->metrics,
         .settings = &c->settings,
         .result_dir = c->root,
         .host_mhz_x1000000 = 0, /* records hold CLOCK_MONOTONIC_RAW ns */
-        .chip = AP_CHIP_NONE,
-        .devices = "",
+        .chip = p->chip,
+        .devices = c->devices,
+        .simulated = p->simulated,
     };
-    int rc = ap__control_write_start(c->dir.host_fd, &meta, start);
+    rc = ap__control_write_start(c->dir.host_fd, &c->meta, start);
 
     /* both dictionaries exist from the beginning: readers expect them */
     rc = rc != 0 ? rc : ap__dict_add_default_types(&c->types);
@@ -133,8 +153,8 @@ static int ap__write_control(ap__capture *c, const ap__capture_params *p,
 
 static void ap__reserve_make(ap__capture *c)
 {
-    int fd = openat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                    0600);
+    int fd =
+        openat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd >= 0) {
         (void)!posix_fallocate(fd, 0, AP_RESERVE_BYTES); /* only a comfort */
@@ -371,9 +391,9 @@ static void ap__say_account(const ap__capture *c)
     ap__log(s->lostTotal != 0 ? AP_LOG_WARN : AP_LOG_INFO,
             "capture finished: %s: emitted %" PRIu64 " = written %" PRIu64 " + lost %" PRIu64
             " (ring full %" PRIu64 ", no ring %" PRIu64 ", in signal handler %" PRIu64
-            ", disk %" PRIu64 ", storage limit %" PRIu64 ", damaged %" PRIu64 "); open at stop %" PRIu64
-            ", cut messages %" PRIu64 "; %" PRIu64 " bytes, %" PRIu64 " threads; cost: calls about %"
-            PRIu64 " ns, writer %" PRIu64 " ns",
+            ", disk %" PRIu64 ", storage limit %" PRIu64 ", damaged %" PRIu64
+            "); open at stop %" PRIu64 ", cut messages %" PRIu64 "; %" PRIu64 " bytes, %" PRIu64
+            " threads; cost: calls about %" PRIu64 " ns, writer %" PRIu64 " ns",
             c->dir.path, s->emitted, s->written, s->lostTotal, s->lostRingFull, s->lostNoRing,
             s->lostReentrant, s->lostDisk, s->lostAged, s->lostDamaged, s->openAtStop,
             s->cutMessages, s->bytesWritten, s->threads, s->callNs, s->writerCpuNs);
@@ -473,6 +493,32 @@ aclError ap__capture_close(ap__capture *c)
     return code;
 }
 
+void ap__capture_discard(ap__capture *c)
+{
+    ap__shield shield;
+    uint64_t open = 0;
+
+    ap__shield_raise(&shield);
+    if (c->tx) { /* nothing was recorded yet */
+        (void)ap__threads_quiesce(&open);
+        ap__texts_let_writer_go();
+        ap__loop_stop(&c->loop);
+        ap__current = NULL;
+        ap__threads_end();
+        ap__texts_end();
+        ap__drain_abandon(&c->drain);
+        ap__ext_abandon(&c->names);
+        ap__arena_close(&c->arena, false, false);
+    }
+    ap__dict_abandon(&c->hashes);
+    ap__dict_abandon(&c->types);
+    ap__prof_dir_remove(&c->dir);
+    ap__dirs_unmake_root(c->root, c->root_made);
+    free(c->root);
+    free(c);
+    ap__shield_drop(&shield);
+}
+
 void ap__capture_prefork(void)
 {
     if (ap__current != NULL) {
@@ -511,13 +557,33 @@ const char *ap__capture_dir(const ap__capture *capture)
     return capture->dir.path;
 }
 
-aclError ap__capture_add_devices(ap__capture *capture, const char *api, const uint32_t *devices,
-                                 uint32_t count)
+void ap__capture_place_of(const ap__capture *capture, ap__capture_place *out)
 {
-    /* device collection is not part of this release: the host directory serves all of them */
-    (void)capture;
-    (void)api;
-    (void)devices;
-    (void)count;
-    return ACL_SUCCESS;
+    *out = (ap__capture_place){
+        .prof_fd = capture->dir.prof_fd,
+        .ext_fd = capture->dir.ext_fd,
+        .data_fd = capture->dir.data_fd,
+        .meta = &capture->meta,
+    };
+}
+
+void ap__capture_add_name(ap__capture *capture, const char *text, size_t length)
+{
+    uint64_t id = 0;
+
+    if (capture->tx) { /* the dictionary belongs to the process's texts */
+        (void)ap__intern(AP_INTERN_HASH, text, length, &id);
+    } else {
+        (void)ap__dict_add_hash(&capture->hashes, ap__hash_id(text, length), text, length);
+    }
+}
+
+void ap__capture_set_stored(ap__capture *capture, uint64_t (*stored)(void *), void *context)
+{
+    if (capture->tx) {
+        pthread_mutex_lock(&capture->drain.lock);
+        capture->drain.others_stored = stored;
+        capture->drain.others_context = context;
+        pthread_mutex_unlock(&capture->drain.lock);
+    }
 }

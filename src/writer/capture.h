@@ -8,6 +8,7 @@
 
 #include "aclprof_ext.h"
 #include "session/settings.h"
+#include "writer/control_files.h"
 
 typedef struct ap__capture ap__capture;
 
@@ -20,6 +21,8 @@ typedef struct ap__capture_params {
     const uint32_t *devices;  /* without the host */
     uint32_t device_count;
     const ap__settings *settings; /* copied */
+    uint32_t chip;                /* of the devices; AP_CHIP_NONE without */
+    bool simulated;               /* the devices are */
 } ap__capture_params;
 
 /* Creates directory, control files, arena and writer thread; does not record yet.
@@ -35,6 +38,9 @@ void ap__capture_record(ap__capture *capture, bool on);
  * 0, or ACL_ERROR_PROFILING_FAILURE with text when files could not be finished. */
 aclError ap__capture_close(ap__capture *capture);
 
+/* Takes back an open that nothing was recorded in: the directory goes, too. */
+void ap__capture_discard(ap__capture *capture);
+
 /* Around fork, between the session's lock and all others: keeps the writer from opening a file that
  * the child would inherit unseen. */
 void ap__capture_prefork(void);
@@ -49,8 +55,20 @@ const char *ap__capture_dir(const ap__capture *capture);
 /* Fills the account; `capture` NULL: of the last finished capture. size field untouched. */
 void ap__capture_stats(const ap__capture *capture, aclprofStats *out);
 
-/* A device joins a running capture (Start on further devices). 0 or ACL code. */
-aclError ap__capture_add_devices(ap__capture *capture, const char *api, const uint32_t *devices,
-                                 uint32_t count);
+/* Where others write beside the capture; all of it lives as long as the capture. */
+typedef struct ap__capture_place {
+    int prof_fd;
+    int ext_fd;  /* host/.aclprof */
+    int data_fd; /* host/data */
+    const ap__host_meta *meta;
+} ap__capture_place;
+
+void ap__capture_place_of(const ap__capture *capture, ap__capture_place *out);
+
+/* Adds a name to the host's dictionary, with the id that aclprofStr2Id has for it. */
+void ap__capture_add_name(ap__capture *capture, const char *text, size_t length);
+
+/* Bytes in the host's directory that others have written, for the storage limit. */
+void ap__capture_set_stored(ap__capture *capture, uint64_t (*stored)(void *), void *context);
 
 #endif

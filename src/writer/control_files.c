@@ -68,7 +68,7 @@ static char *ap__info_json(const ap__host_meta *meta)
     }
     ap__info_cpu(&ok, root, &host, meta->host_mhz_x1000000);
     ap__json_text(&ok, root, "version", "1.0");
-    ap__json_text(&ok, root, "jobInfo", "NA");
+    ap__json_text(&ok, root, "jobInfo", meta->simulated ? AP_SIMULATED_JOB : "NA");
     ap__json_text(&ok, root, "OS", host.os);
     ap__json_text(&ok, root, "hostname", host.host_name);
     ap__json_text(&ok, root, "hwtype", host.hardware);

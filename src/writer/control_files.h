@@ -3,6 +3,7 @@
 #ifndef AP_WRITER_CONTROL_FILES_H_
 #define AP_WRITER_CONTROL_FILES_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ring/arena_layout.h"
@@ -16,7 +17,11 @@ typedef struct ap__host_meta {
     uint64_t host_mhz_x1000000; /* rate of the records' clock in Hz; 0: they hold ns */
     uint32_t chip;              /* AP_CHIP_NONE without a device */
     const char *devices;        /* comma list, "" without */
+    bool simulated;             /* device data are invented, and marked as such */
 } ap__host_meta;
+
+/* jobInfo of a directory whose device data are simulated; else it is "NA". */
+#define AP_SIMULATED_JOB "aclprof simulator"
 
 #define AP_CHIP_NONE 5u /* what the reader is told when there is no device */
 

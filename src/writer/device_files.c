@@ -300,6 +300,28 @@ int ap__device_dir_create(int prof_fd, int build_fd, const ap__host_meta *host,
     return err;
 }
 
+int ap__device_dir_reopen(int prof_fd, uint32_t device, ap__device_dir *out)
+{
+    static const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+    char name[40];
+    int err = 0;
+
+    *out = (ap__device_dir)AP_DEVICE_DIR_CLOSED;
+    (void)snprintf(name, sizeof(name), "device_%" PRIu32, device);
+    out->fd = openat(prof_fd, name, flags);
+    out->data_fd = out->fd >= 0 ? openat(out->fd, "data", flags) : -1;
+    if (out->data_fd < 0) {
+        err = errno;
+        ap__device_dir_close(out);
+        return err;
+    }
+    (void)snprintf(name, sizeof(name), "end_info.%" PRIu32, device);
+    (void)unlinkat(out->fd, name, 0);
+    (void)snprintf(name, sizeof(name), "end_info.%" PRIu32 ".done", device);
+    (void)unlinkat(out->fd, name, 0);
+    return 0;
+}
+
 int ap__device_dir_end(const ap__device_dir *dir, uint32_t device, const ap__clock_point *end)
 {
     char name[32];

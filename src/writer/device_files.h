@@ -9,9 +9,6 @@
 #include "ring/arena_layout.h"
 #include "writer/control_files.h"
 
-/* jobInfo of a directory whose device data are simulated; else it is "NA". */
-#define AP_SIMULATED_JOB "aclprof simulator"
-
 typedef struct ap__device_meta {
     uint32_t device;
     uint32_t chip;
@@ -56,6 +53,10 @@ typedef struct ap__device_dir {
 int ap__device_dir_create(int prof_fd, int build_fd, const ap__host_meta *host,
                           const ap__device_meta *device, const ap__clock_point *start,
                           const ap__device_start *clocks, ap__device_dir *out);
+
+/* The directory of a device that has left the capture and joins it again: it has no end any more.
+ * 0 or errno. */
+int ap__device_dir_reopen(int prof_fd, uint32_t device, ap__device_dir *out);
 
 /* Writes end_info.<n> and its .done. 0 or errno. */
 int ap__device_dir_end(const ap__device_dir *dir, uint32_t device, const ap__clock_point *end);

@@ -236,13 +236,14 @@ static void ap__exts_write(ap__drain *d, uint32_t slice, uint64_t first, uint32_
 static void ap__age(ap__drain *d)
 {
     uint64_t before = d->aged.slices;
+    uint64_t others = d->others_stored != NULL ? d->others_stored(d->others_context) : 0;
 
     if (d->ageing.limit == 0) {
         return;
     }
     d->aged_slots = d->slot_count;
     ap__ageing_set_other(&d->ageing, ap__ext_stored(&d->ext) + ap__texts_stored() +
-                                         ap__arena_stored(d->arena) + AP_OTHER_BYTES);
+                                         ap__arena_stored(d->arena) + others + AP_OTHER_BYTES);
     ap__ageing_run(&d->ageing, &d->aged);
     if (d->aged.slices != before) {
         ap__ext_drop_before(&d->ext, (uint32_t)d->aged.slices);
@@ -371,8 +372,8 @@ static uint64_t ap__take_ring(ap__drain *d, uint32_t index)
         uint64_t offset = slot->pos & (size - 1);
         const uint64_t *rec = (const uint64_t *)(const void *)(ring + offset);
         const ap__rec_head *head = (const ap__rec_head *)(const void *)rec;
-        uint64_t room = slot->target - slot->pos < size - offset ? slot->target - slot->pos
-                                                                 : size - offset;
+        uint64_t room =
+            slot->target - slot->pos < size - offset ? slot->target - slot->pos : size - offset;
 
         if (!ap__record_ok(head, room)) {
             slot->pos = slot->target; /* what lies between shows up as lostDamaged */

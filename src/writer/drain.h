@@ -65,6 +65,8 @@ typedef struct ap__drain {
     ap__aged aged;
     uint64_t batches;
     int disk_errno; /* the first */
+    uint64_t (*others_stored)(void *); /* bytes that others have in the directory; NULL: none */
+    void *others_context;
 } ap__drain;
 
 /* 0 or errno. The streams' directories stay borrowed; limit_bytes 0: none. */

@@ -32,7 +32,8 @@ dynamic=$(readelf -dW "$lib") && segments=$(readelf -lW "$lib") || exit 1
 declared() {
     sed '/@name Contract for later versions/,$d' "$1" |
         tr '\n' ' ' | sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/, ,g' |
-        grep -o 'ACL_FUNC_VISIBILITY[^;(]*(' | sed 's/ *($//; s/.*[ *]//' | sort -u
+        grep -oE '(ACL_FUNC_VISIBILITY|SIMRT_API)[^;(#]*\(' | sed 's/ *($//; s/.*[ *]//' |
+        grep -v '^__' | sort -u
 }
 later() {
     sed '1,/@name Contract for later versions/d' "$1" |
@@ -42,8 +43,9 @@ later() {
 {
     declared "$src/include/acl/acl_prof.h"
     declared "$src/include/aclprof_ext.h"
+    declared "$src/include/sim_runtime.h"
 } | sort -u >"$tmp/declared"
-sed -n 's/^ *\(aclprof[A-Za-z0-9_]*\);.*/\1/p' "$src/src/libacl_prof.map" | sort >"$tmp/map"
+sed -n 's/^ *\([A-Za-z][A-Za-z0-9_]*\);$/\1/p' "$src/src/libacl_prof.map" | sort >"$tmp/map"
 nm -D --defined-only "$lib" >"$tmp/nm" || exit 1
 awk '{ print $3 }' "$tmp/nm" | sort >"$tmp/exported"
 

@@ -37,6 +37,7 @@ static struct {
     char root[AP_PATH_MAX];
     uint32_t devices[AP_CONFIG_TEXT_MAX];
     uint32_t device_count;
+    uint64_t removed; /* bit i: device i has left */
     ap__settings settings;
     void (*in_close)(void);
 } mock;
@@ -107,6 +108,14 @@ static aclError mock_add(ap__capture *capture, const char *api, const uint32_t *
     return ACL_SUCCESS;
 }
 
+static void mock_remove(ap__capture *capture, const uint32_t *devices, uint32_t count)
+{
+    (void)capture->number;
+    for (uint32_t i = 0; i < count; i++) {
+        mock.removed |= 1ull << devices[i];
+    }
+}
+
 static const ap__capture_table mock_captures = {
     .open = mock_open,
     .record = mock_record,
@@ -114,6 +123,7 @@ static const ap__capture_table mock_captures = {
     .abandon = mock_abandon,
     .stats = mock_stats,
     .add_devices = mock_add,
+    .remove_devices = mock_remove,
 };
 
 static struct {

@@ -396,6 +396,51 @@ static void test_several_devices(void **state)
     bed_end(&b);
 }
 
+static void test_leave_and_join_again(void **state)
+{
+    static const uint32_t ids[] = {0, 1};
+    static const uint32_t channels[] = {44, 50, 53};
+    bed b;
+    uint8_t *data = bed_records(80000, 64, 0);
+    uint8_t *whole = NULL;
+    size_t first = 40000 * 64; /* more than a slice */
+    size_t bytes = 0;
+    char name[64];
+    struct stat st;
+
+    bed_make(&b, *state);
+    fake_offer(b.f, 1, 5, channels, 3);
+    bed_open(&b);
+    assert_int_equal(ap__collector_add_devices(b.c, ids, 2), AP_HAL_OK);
+    fake_feed(b.f, 0, 50, data, first, true);
+    assert_int_equal(ap__collector_remove_devices(b.c, ids, 1), 0);
+    assert_int_equal(fstatat(b.dir.prof_fd, "device_0/end_info.0", &st, 0), 0);
+    assert_int_equal(ap__collector_add_devices(b.c, ids, 1), AP_HAL_OK);
+    assert_int_equal(fstatat(b.dir.prof_fd, "device_0/end_info.0", &st, 0), -1);
+    assert_int_equal(bed_channel(&b, 2, 50).state, AP_CHANNEL_RUNNING);
+    fake_feed(b.f, 0, 50, data + first, 80000 * 64 - first, true);
+    assert_int_equal(ap__collector_stop(b.c), 0);
+    assert_int_equal(fstatat(b.dir.prof_fd, "device_0/end_info.0.done", &st, 0), 0);
+    for (int slice = 0;; slice++) { /* in order, each with its .done */
+        snprintf(name, sizeof(name), "device_0/data/stars_soc.data.0.slice_%d", slice);
+        if (fstatat(b.dir.prof_fd, name, &st, 0) != 0) {
+            break;
+        }
+        int fd = openat(b.dir.prof_fd, name, O_RDONLY | O_CLOEXEC);
+        whole = realloc(whole, bytes + (size_t)st.st_size);
+        assert_int_equal(read(fd, whole + bytes, (size_t)st.st_size), st.st_size);
+        bytes += (size_t)st.st_size;
+        close(fd);
+        strcat(name, ".done");
+        assert_int_equal(fstatat(b.dir.prof_fd, name, &st, 0), 0);
+    }
+    assert_int_equal(bytes, 80000 * 64);
+    assert_memory_equal(whole, data, bytes);
+    free(whole);
+    free(data);
+    bed_end(&b);
+}
+
 static void test_late_channel_and_device(void **state)
 {
     static const uint32_t late[] = {143};
@@ -480,6 +525,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_record_counts, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_more_than_a_turn, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_stop_between_reads, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_leave_and_join_again, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_order, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_clock_points, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_start_files, scratch_setup, scratch_teardown),

@@ -61,6 +61,7 @@ static void test_devices_join_and_leave(void **state)
     assert_ok(aclprofStop(host_config(TX)));
     assert_ok(aclprofStop(a));
     assert_int_equal(mock.closes, 0);
+    assert_int_equal(mock.removed & 0xF, 3); /* 0 and 1; 2 and 3 go on */
     assert_true(mock.recording);
     assert_ok(aclprofStart(device_config(0, 1, TX))); /* again, same directory */
     assert_int_equal(mock.opens, 1);
