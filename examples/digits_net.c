@@ -117,9 +117,12 @@ static void dense2(const float *in, float *out, int images)
 }
 
 const digits_layer digits_layers[DIGITS_LAYERS] = {
-    {"conv 3x3x16", FILTERS *PLANE, conv}, {"relu 16x8x8", FILTERS *PLANE, conv_relu},
-    {"maxpool 2x2", POOLED, pool},         {"dense 256-32", HIDDEN, dense1},
-    {"relu 32", HIDDEN, dense1_relu},      {"dense 32-10", DIGITS_CLASSES, dense2},
+    {"conv 3x3x16", FILTERS *PLANE, FILTERS *PLANE * 9, true, conv},
+    {"relu 16x8x8", FILTERS *PLANE, FILTERS *PLANE, false, conv_relu},
+    {"maxpool 2x2", POOLED, POOLED * 4, false, pool},
+    {"dense 256-32", HIDDEN, HIDDEN *POOLED, true, dense1},
+    {"relu 32", HIDDEN, HIDDEN, false, dense1_relu},
+    {"dense 32-10", DIGITS_CLASSES, DIGITS_CLASSES *HIDDEN, true, dense2},
 };
 
 int digits_count(void)

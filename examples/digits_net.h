@@ -14,7 +14,9 @@
 
 typedef struct digits_layer {
     const char *name;
-    int outputs; /* floats for an image */
+    int outputs;    /* floats for an image */
+    int multiplies; /* for an image, or other operations where it has none */
+    bool matrix;    /* a matrix product, else element by element */
     /* in and out hold `images` images one after the other and do not overlap */
     void (*run)(const float *in, float *out, int images);
 } digits_layer;

@@ -7,7 +7,9 @@
  *   - the network is a span, and each of its layers a span within (push, pop),
  *   - reading the network's answers is a span,
  *   - and a finished batch is a mark with a text of its own.
- * At the end the times are read back from the files that the profiler has written. */
+ * With ACLPROF_DRIVER=sim in the environment the layers are also kernels of a simulated NPU, and
+ * the profile has its times and counters. At the end the times are read back from the files that
+ * the profiler has written. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <ftw.h>
@@ -15,7 +17,6 @@
 #include <limits.h>
 #include <locale.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,9 +24,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "acl/acl_prof.h"
+#include "device_work.h"
 #include "digits_net.h"
 #include "phase_table.h"
+#include "profiling.h"
 
 #define MAX_LOOPS 100000
 #define MAX_THREADS 64
@@ -53,152 +55,6 @@ typedef struct run {
     double start; /* seconds for aclprofInit to aclprofStart */
     double stop;  /* seconds for aclprofStop to aclprofFinalize */
 } run;
-
-/* Profiling: the code of every call is looked at, and no failure stops the work. */
-
-static atomic_int profiling_failures;
-
-static const char *meaning(aclError code)
-{
-    switch (code) {
-    case ACL_ERROR_INVALID_PARAM:
-        return "invalid argument or handle";
-    case ACL_ERROR_REPEAT_INITIALIZE:
-        return "initialised already";
-    case ACL_ERROR_INVALID_FILE:
-        return "the output directory cannot be used: it is a file, or is not writable, or its path "
-               "holds one of \"'\\%<>|&$;`";
-    case ACL_ERROR_INVALID_PROFILING_CONFIG:
-        return "another configuration is running";
-    case ACL_ERROR_COMPILING_STUB_MODE:
-        return "this is the library for linking only: have the loader find the real "
-               "libacl_prof.so, for instance with LD_LIBRARY_PATH";
-    case ACL_ERROR_PROF_ALREADY_RUN:
-        return "somebody else profiles this process";
-    case ACL_ERROR_PROF_NOT_RUN:
-        return "no capture is running";
-    case ACL_ERROR_BAD_ALLOC:
-        return "no memory";
-    case ACL_ERROR_FEATURE_UNSUPPORTED:
-        return "not supported in this environment (PROFILING_MODE, missing driver?)";
-    case ACL_ERROR_PROFILING_FAILURE:
-        return "no thread, memory or disk space for profiling";
-    default:
-        return "see acl/acl_base.h";
-    }
-}
-
-static void profiling_failed(const char *call, const char *why)
-{
-    if (atomic_fetch_add(&profiling_failures, 1) == 0) {
-        fprintf(stderr,
-                "%s: %s\nThe inference goes on. ACLPROF_LOG=error in the environment may tell "
-                "more.\n",
-                call, why);
-    }
-}
-
-static bool succeeded(const char *call, aclError code)
-{
-    char text[256];
-
-    if (code == ACL_SUCCESS) {
-        return true;
-    }
-    snprintf(text, sizeof(text), "error %d, %s", code, meaning(code));
-    profiling_failed(call, text);
-    return false;
-}
-
-/* Returns NULL when there will be no profile. */
-static aclprofConfig *profiling_start(const char *output)
-{
-    aclprofConfig *config = NULL;
-
-    if (!succeeded("aclprofInit", aclprofInit(output, strlen(output)))) {
-        return NULL;
-    }
-    /* No device, only the stamps of this program: needs no NPU. */
-    config = aclprofCreateConfig(NULL, 0, ACL_AICORE_NONE, NULL, ACL_PROF_MSPROFTX);
-    if (config == NULL) {
-        profiling_failed("aclprofCreateConfig", "it returned NULL");
-        goto finalize;
-    }
-    if (succeeded("aclprofStart", aclprofStart(config))) {
-        return config;
-    }
-    succeeded("aclprofDestroyConfig", aclprofDestroyConfig(config));
-finalize:
-    succeeded("aclprofFinalize", aclprofFinalize());
-    return NULL;
-}
-
-static void profiling_stop(aclprofConfig *config)
-{
-    succeeded("aclprofStop", aclprofStop(config)); /* from here on the stamps are on disk */
-    succeeded("aclprofDestroyConfig", aclprofDestroyConfig(config));
-    succeeded("aclprofFinalize", aclprofFinalize());
-}
-
-static void *stamp_create(const char *message)
-{
-    void *stamp = aclprofCreateStamp();
-
-    if (stamp == NULL) {
-        profiling_failed("aclprofCreateStamp", "it returned NULL");
-        return NULL;
-    }
-    succeeded("aclprofSetStampTraceMessage",
-              aclprofSetStampTraceMessage(stamp, message, (uint32_t)strlen(message)));
-    return stamp;
-}
-
-static void stamp_destroy(void *stamp)
-{
-    if (stamp != NULL) {
-        aclprofDestroyStamp(stamp);
-    }
-}
-
-/* In a run without profiling all stamps are NULL, and nothing of the library is called. */
-static bool span_begin(void *stamp)
-{
-    return stamp != NULL && succeeded("aclprofPush", aclprofPush(stamp));
-}
-
-static void span_end(bool begun, long *records)
-{
-    if (begun && succeeded("aclprofPop", aclprofPop())) {
-        ++*records;
-    }
-}
-
-/* Returns the range's id for range_end, 0 when there is none. */
-static uint32_t range_begin(void *stamp, bool *begun)
-{
-    uint32_t id = 0;
-
-    *begun = stamp != NULL && succeeded("aclprofRangeStart", aclprofRangeStart(stamp, &id));
-    return id;
-}
-
-static void range_end(bool begun, uint32_t id, long *records)
-{
-    if (begun && succeeded("aclprofRangeStop", aclprofRangeStop(id))) {
-        ++*records;
-    }
-}
-
-/* A stamp for one use. */
-static void mark(const char *message, long *records)
-{
-    void *stamp = stamp_create(message);
-
-    if (stamp != NULL && succeeded("aclprofMark", aclprofMark(stamp))) {
-        ++*records;
-    }
-    stamp_destroy(stamp);
-}
 
 /* A part of the images on its way from the main thread to a worker and back. */
 typedef struct batch {
@@ -300,7 +156,8 @@ typedef struct worker {
     void *infer_stamp;
     void *layer_stamps[DIGITS_LAYERS];
     void *postprocess_stamp;
-    long right; /* of the held-out digits */
+    simrtStream stream; /* NULL without a device */
+    long right;         /* of the held-out digits */
     long records;
 } worker;
 
@@ -310,14 +167,17 @@ static float *infer(worker *w, const batch *b)
     float *out = NULL;
     bool whole = span_begin(w->infer_stamp);
 
+    device_work_load(w->stream, b->count);
     for (int i = 0; i < DIGITS_LAYERS; i++) {
         bool layer = span_begin(w->layer_stamps[i]);
 
         out = w->values[i % 2];
+        device_work_layer(w->stream, &digits_layers[i], b->count);
         digits_layers[i].run(in, out, b->count);
         span_end(layer, &w->records);
         in = out;
     }
+    device_work_fetch(w->stream, b->count);
     span_end(whole, &w->records);
     return out;
 }
@@ -349,6 +209,7 @@ static void *worker_main(void *argument)
             w->layer_stamps[i] = stamp_create(digits_layers[i].name);
         }
     }
+    w->stream = device_work_begin();
     while ((b = queue_take(&w->line->ready)) != NULL) {
         range_end(b->queue_begun, b->queue_range, &w->records);
         postprocess(w, b, infer(w, b));
@@ -358,6 +219,7 @@ static void *worker_main(void *argument)
         }
         queue_put(&w->line->idle, b);
     }
+    device_work_end(w->stream);
     stamp_destroy(w->infer_stamp);
     stamp_destroy(w->postprocess_stamp);
     for (int i = 0; i < DIGITS_LAYERS; i++) {
@@ -522,10 +384,10 @@ out:
 }
 
 /* The same with a profile of its own; without, when profiling does not start. */
-static bool run_profiled(const options *opts, const char *output, int passes, run *r)
+static bool run_profiled(const options *opts, const char *output, bool devices, int passes, run *r)
 {
     double begin = seconds(CLOCK_MONOTONIC);
-    aclprofConfig *config = profiling_start(output);
+    aclprofConfig *config = profiling_start(output, devices);
     double start = seconds(CLOCK_MONOTONIC) - begin;
     bool ok = run_passes(opts, config != NULL, passes, r);
 
@@ -564,7 +426,11 @@ static bool print_profile(const char *output, const run *r)
         fprintf(stderr, "There is no PROF_* directory of this process in %s\n", output);
         return false;
     }
-    printf("profile     %s\n\n", dir);
+    printf("profile     %s\n", dir);
+    if (device_work_there()) {
+        printf("device      the layers as kernels of a simulated NPU, in device_0/ there\n");
+    }
+    printf("\n");
     found = phase_table_print(stdout, dir, WAITING);
     free(dir);
     if (found >= 0) {
@@ -582,9 +448,10 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return remove(path);
 }
 
-/* Alternates short rounds with and without profiling and prints what it costs: in CPU time of the
- * process, for that is not disturbed much by what else the machine does, and has in it what the
- * profiler does in threads of its own. The profiles go into a directory that is removed again. */
+/* Alternates short rounds with and without stamps and prints what they cost: in CPU time of the
+ * process (in which a simulated NPU would have to be left out), for that is not disturbed much by
+ * what else the machine does, and has in it what the profiler does in threads of its own. The
+ * profiles go into a directory that is removed again. */
 static bool measure_overhead(const options *opts)
 {
     int passes = opts->loops < ROUND_PASSES ? opts->loops : ROUND_PASSES;
@@ -605,9 +472,9 @@ static bool measure_overhead(const options *opts)
 
         if (i % 2 == 0) { /* in turns, against what grows slower or faster meanwhile */
             ok = run_passes(opts, false, passes, &without) &&
-                 run_profiled(opts, scratch, passes, &with);
+                 run_profiled(opts, scratch, false, passes, &with);
         } else {
-            ok = run_profiled(opts, scratch, passes, &with) &&
+            ok = run_profiled(opts, scratch, false, passes, &with) &&
                  run_passes(opts, false, passes, &without);
         }
         ok = ok && with.profiled;
@@ -617,10 +484,11 @@ static bool measure_overhead(const options *opts)
         fprintf(stderr, "%s: cannot be removed: %s\n", scratch, strerror(errno));
     }
     if (ok) {
-        printf("overhead of profiling: %+.2f %% of CPU time (median of %d pairs of rounds with and "
-               "without;\nhalf of the pairs lie between %+.2f and %+.2f %%)\n",
-               quantile(costs, ROUNDS, 0.5), ROUNDS, quantile(costs, ROUNDS, 0.25),
-               quantile(costs, ROUNDS, 0.75));
+        printf(
+            "overhead of the stamps: %+.2f %% of CPU time (median of %d pairs of rounds with and "
+            "without;\nhalf of the pairs lie between %+.2f and %+.2f %%)\n",
+            quantile(costs, ROUNDS, 0.5), ROUNDS, quantile(costs, ROUNDS, 0.25),
+            quantile(costs, ROUNDS, 0.75));
     }
     return ok;
 }
@@ -720,7 +588,7 @@ int main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    ok = opts.profiling ? run_profiled(&opts, opts.output, opts.loops, &r)
+    ok = opts.profiling ? run_profiled(&opts, opts.output, true, opts.loops, &r)
                         : run_passes(&opts, false, opts.loops, &r);
     if (!ok) {
         return 1;
@@ -731,7 +599,7 @@ int main(int argc, char **argv)
         fflush(stdout);
         ok = measure_overhead(&opts) && ok;
     }
-    failures = atomic_load(&profiling_failures);
+    failures = profiling_failure_count();
     if (failures > 0) {
         fprintf(stderr, "%d profiling calls failed; the first is named above\n", failures);
     }
