@@ -48,16 +48,17 @@ foreach(name
         unix/async unix/core unix/dl unix/epoll unix/fs unix/getaddrinfo unix/getnameinfo
         unix/linux unix/linux-core unix/linux-inotify unix/linux-syscalls unix/loop
         unix/loop-watcher unix/pipe unix/poll unix/process unix/procfs-exepath unix/proctitle
-        unix/random-devurandom unix/random-getrandom unix/random-sysctl-linux unix/signal
+        unix/random-devurandom unix/random-getrandom unix/random-sysctl-linux
         unix/stream unix/tcp unix/thread unix/tty unix/udp)
     if(EXISTS ${ACLPROF_DEPS_DIR}/libuv/src/${name}.c)
         list(APPEND ap_uv_sources ${ACLPROF_DEPS_DIR}/libuv/src/${name}.c)
     endif()
 endforeach()
-add_library(ap_uv STATIC ${ap_uv_sources})
+# A guest in other people's processes: no signal pipes, no fork handler, no abort (writer/uv_guard.c).
+add_library(ap_uv STATIC ${ap_uv_sources} ${CMAKE_CURRENT_LIST_DIR}/uv_no_signals.c)
 ap_third_party(ap_uv)
 target_compile_definitions(ap_uv PRIVATE
-    _GNU_SOURCE _POSIX_C_SOURCE=200112 _FILE_OFFSET_BITS=64 _LARGEFILE_SOURCE)
-target_include_directories(ap_uv PRIVATE ${ACLPROF_DEPS_DIR}/libuv/src)
+    _GNU_SOURCE _POSIX_C_SOURCE=200112 _FILE_OFFSET_BITS=64 _LARGEFILE_SOURCE abort=ap__uv_abort)
+target_include_directories(ap_uv PRIVATE ${ACLPROF_DEPS_DIR}/libuv/src ${ACLPROF_DEPS_DIR}/libuv/src/unix)
 target_include_directories(ap_uv SYSTEM PUBLIC ${ACLPROF_DEPS_DIR}/libuv/include)
 target_link_libraries(ap_uv INTERFACE Threads::Threads ${CMAKE_DL_LIBS})

@@ -106,7 +106,20 @@ static int ap__open_file(ap__arena *arena)
 {
     arena->fd = openat(arena->ext_fd, AP_ARENA_NAME,
                        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return arena->fd < 0 ? errno : 0;
+    if (arena->fd < 0) {
+        return errno;
+    }
+    (void)fchmod(arena->fd, 0640); /* undoes the umask */
+    return 0;
+}
+
+/* Not when the host has closed it, and it is a file of the host's by now. */
+static bool ap__arena_fd_ours(const ap__arena *arena)
+{
+    struct stat st;
+
+    return arena->fd >= 0 && fstat(arena->fd, &st) == 0 && st.st_dev == arena->device &&
+           st.st_ino == arena->inode;
 }
 
 static int ap__open_shm(ap__arena *arena)
@@ -129,6 +142,10 @@ static int ap__open_shm(ap__arena *arena)
     pointer = openat(arena->ext_fd, AP_ARENA_POINTER_NAME,
                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     length = strlen(arena->shm_path);
+    if (pointer >= 0) {
+        (void)fchmod(pointer, 0640);
+        (void)fchmod(arena->fd, 0600);
+    }
     if (pointer < 0 || write(pointer, arena->shm_path, length) != (ssize_t)length) {
         rc = errno != 0 ? errno : ENOSPC;
         unlink(arena->shm_path);
@@ -149,6 +166,9 @@ static void *ap__arena_map(ap__arena *arena, uint64_t offset, size_t bytes, int 
 
     if (arena->fd < 0) {
         p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    } else if (!ap__arena_fd_ours(arena)) {
+        *rc = EBADF;
+        return NULL;
     } else {
         do {
             *rc = posix_fallocate(arena->fd, (off_t)offset, (off_t)bytes);
@@ -180,7 +200,9 @@ static void ap__prefault(void *start, size_t bytes)
 static void ap__drop_backing(ap__arena *arena)
 {
     if (arena->fd >= 0) {
-        close(arena->fd);
+        if (ap__arena_fd_ours(arena)) {
+            close(arena->fd);
+        }
         arena->fd = -1;
         if (arena->kind == AP_ARENA_SHM) {
             unlink(arena->shm_path);
@@ -193,12 +215,20 @@ static void ap__drop_backing(ap__arena *arena)
 
 static int ap__arena_open_kind(ap__arena *arena)
 {
+    struct stat st;
     int rc = 0;
 
     if (arena->kind == AP_ARENA_FILE) {
         rc = ap__open_file(arena);
     } else if (arena->kind == AP_ARENA_SHM) {
         rc = ap__open_shm(arena);
+    }
+    if (rc == 0 && arena->fd >= 0) {
+        if (fstat(arena->fd, &st) != 0) {
+            return errno;
+        }
+        arena->device = st.st_dev;
+        arena->inode = st.st_ino;
     }
     if (rc != 0) {
         return rc;
@@ -313,7 +343,9 @@ void ap__arena_close(ap__arena *arena, bool keep, bool leak)
     }
     arena->head = NULL;
     if (keep && arena->fd >= 0) {
-        close(arena->fd);
+        if (ap__arena_fd_ours(arena)) {
+            close(arena->fd);
+        }
         arena->fd = -1;
         return;
     }

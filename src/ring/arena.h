@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ring/arena_layout.h"
 
@@ -18,6 +19,8 @@ typedef struct ap__arena {
     int ext_fd; /* host/.aclprof, not owned */
     ap__arena_kind kind;
     ap__arena_head *head;
+    dev_t device; /* which file fd is */
+    ino_t inode;
     char shm_path[64];
     ap__ring_head *slots[AP_ARENA_MAX_SLOTS]; /* entries below head->slot_count never change */
 } ap__arena;

@@ -157,6 +157,7 @@ static void ap__reserve_make(ap__capture *c)
         openat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
     if (fd >= 0) {
+        (void)fchmod(fd, AP_FILE_MODE); /* undoes the umask */
         (void)!posix_fallocate(fd, 0, AP_RESERVE_BYTES); /* only a comfort */
         close(fd);
     }
@@ -457,15 +458,43 @@ static int ap__close_rings(ap__capture *c)
     return rc;
 }
 
-aclError ap__capture_close(ap__capture *c)
+/* The program has closed our descriptors. What is on disk stays as after a kill, the rings included:
+ * nothing is written that might land in a file of the program's. */
+static aclError ap__leave_unfinished(ap__capture *c)
+{
+    uint64_t open_pushes = 0;
+    uint32_t stuck = 0;
+
+    if (c->tx) {
+        stuck = ap__threads_quiesce(&open_pushes);
+        c->open_at_stop = open_pushes + ap__range_void(c->key);
+        ap__texts_let_writer_go();
+        ap__loop_stop(&c->loop);
+        ap__current = NULL;
+        ap__threads_end();
+        ap__texts_end();
+        ap__stats_collect(c, &c->final, false);
+        c->final.running = 0;
+        ap__drain_abandon(&c->drain);
+        ap__ext_abandon(&c->names);
+        ap__arena_close(&c->arena, true, stuck != 0);
+    }
+    ap__dict_abandon(&c->hashes);
+    ap__dict_abandon(&c->types);
+    return ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, c->api,
+                    "The files of [%s] could not be finished. Reason: the program has closed "
+                    "descriptors that it had not opened; close only your own. What was written "
+                    "before can be recovered (aclprof recover).",
+                    c->dir.path);
+}
+
+static aclError ap__finish(ap__capture *c)
 {
     aclError code = ACL_SUCCESS;
-    ap__shield shield;
     ap__clock_point end;
     char text[64] = "";
     int rc = 0;
 
-    ap__shield_raise(&shield);
     if (c->tx) {
         rc = ap__close_rings(c);
     } else {
@@ -475,10 +504,6 @@ aclError ap__capture_close(ap__capture *c)
     ap__keep_first(&rc, ap__dict_finish(&c->types));
     ap__clock_read(&end);
     ap__keep_first(&rc, ap__control_write_end(c->dir.host_fd, &end));
-    pthread_mutex_lock(&ap__last_lock);
-    ap__last_stats = c->final;
-    pthread_mutex_unlock(&ap__last_lock);
-    ap__say_account(c);
     if (rc != 0) {
         code = ap__fail(ACL_ERROR_PROFILING_FAILURE,
                         rc == ENOSPC || rc == EDQUOT ? AP_EK_DISK : AP_EK_INNER, c->api,
@@ -486,9 +511,25 @@ aclError ap__capture_close(ap__capture *c)
                         "readable.",
                         c->dir.path, strerror_r(rc, text, sizeof(text)));
     }
+    return code;
+}
+
+aclError ap__capture_close(ap__capture *c)
+{
+    aclError code = ACL_SUCCESS;
+    ap__shield shield;
+
+    ap__shield_raise(&shield);
+    code = ap__prof_dir_intact(&c->dir) ? ap__finish(c) : ap__leave_unfinished(c);
+    pthread_mutex_lock(&ap__last_lock);
+    ap__last_stats = c->final;
+    pthread_mutex_unlock(&ap__last_lock);
+    ap__say_account(c);
     ap__prof_dir_close(&c->dir);
-    free(c->root);
-    free(c);
+    if (!c->loop.stuck) { /* else its thread sleeps in it */
+        free(c->root);
+        free(c);
+    }
     ap__shield_drop(&shield);
     return code;
 }

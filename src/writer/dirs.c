@@ -244,8 +244,32 @@ int ap__prof_dir_create(const char *root, uint32_t start_number, ap__prof_dir *o
     }
     if (err != 0) {
         ap__prof_dir_remove(out);
+        return err;
     }
-    return err;
+    ap__file_id_of(out->root_fd, &out->ids[0]);
+    ap__file_id_of(out->prof_fd, &out->ids[1]);
+    ap__file_id_of(out->host_fd, &out->ids[2]);
+    ap__file_id_of(out->data_fd, &out->ids[3]);
+    ap__file_id_of(out->ext_fd, &out->ids[4]);
+    return 0;
+}
+
+bool ap__prof_dir_intact(const ap__prof_dir *dir)
+{
+    return ap__file_is(dir->prof_fd, &dir->ids[1]) && ap__file_is(dir->host_fd, &dir->ids[2]) &&
+           ap__file_is(dir->data_fd, &dir->ids[3]) && ap__file_is(dir->ext_fd, &dir->ids[4]);
+}
+
+/* Of those that are somebody else's by now, forgets the number. */
+static void ap__forget_lost(ap__prof_dir *dir)
+{
+    int *const fds[] = {&dir->root_fd, &dir->prof_fd, &dir->host_fd, &dir->data_fd, &dir->ext_fd};
+
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+        if (*fds[i] >= 0 && dir->ids[i].inode != 0 && !ap__file_is(*fds[i], &dir->ids[i])) {
+            *fds[i] = -1;
+        }
+    }
 }
 
 static void ap__close_fd(int *fd)
@@ -258,6 +282,7 @@ static void ap__close_fd(int *fd)
 
 void ap__prof_dir_close(ap__prof_dir *dir)
 {
+    ap__forget_lost(dir);
     ap__close_fd(&dir->ext_fd);
     ap__close_fd(&dir->data_fd);
     ap__close_fd(&dir->host_fd);

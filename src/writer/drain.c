@@ -256,6 +256,13 @@ static void ap__flush(ap__drain *d)
     uint64_t first = d->tx.size / sizeof(*d->batch);
     uint32_t kept = 0;
 
+    if (!ap__stream_intact(&d->tx)) {
+        d->cut_off = true;
+        d->batch_count = 0;
+        d->ext_count = 0;
+        d->cut_count = 0;
+        return; /* without a checkpoint: after this process, recovery reads the rings */
+    }
     if (d->batch_count != 0) {
         pthread_mutex_lock(&d->lock);
         kept = ap__append(d);
@@ -405,7 +412,7 @@ bool ap__drain_pending(const ap__drain *d)
 {
     uint32_t n = atomic_load_explicit(&d->arena->head->slot_count, memory_order_acquire);
 
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n && !d->cut_off; i++) {
         /* less than taken: somebody has written over the word; nothing more comes from there */
         if (atomic_load_explicit(&d->arena->slots[i]->committed, memory_order_acquire) >
             d->slots[i].pos) {
@@ -438,7 +445,7 @@ uint64_t ap__drain_pass(ap__drain *d)
     if (any) {
         ap__flush(d);
     }
-    return taken;
+    return d->cut_off ? 0 : taken;
 }
 
 int ap__drain_finish(ap__drain *d)

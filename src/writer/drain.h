@@ -65,6 +65,7 @@ typedef struct ap__drain {
     ap__aged aged;
     uint64_t batches;
     int disk_errno; /* the first */
+    bool cut_off; /* the host has closed our files: what is in the rings stays there */
     uint64_t (*others_stored)(void *); /* bytes that others have in the directory; NULL: none */
     void *others_context;
 } ap__drain;

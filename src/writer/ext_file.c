@@ -24,6 +24,7 @@ int ap__ext_open(ap__ext_file *f, int ext_fd, const char *name)
         f->fd = -1;
         return err;
     }
+    ap__file_id_of(f->fd, &f->file);
     return 0;
 }
 
@@ -92,6 +93,9 @@ int ap__ext_flush(ap__ext_file *f)
     if (f->pending_bytes == 0) {
         return 0;
     }
+    if (!ap__file_is(f->fd, &f->file)) {
+        return EBADF;
+    }
     err = ap__file_write(f->fd, f->pending, f->pending_bytes, f->size, NULL);
     if (err != 0) {
         /* if this fails as well, the next write begins at the same place */
@@ -135,7 +139,7 @@ void ap__ext_drop_before(ap__ext_file *f, uint32_t slice)
 {
     uint64_t end = 0;
 
-    if (f->fd < 0) {
+    if (f->fd < 0 || !ap__file_is(f->fd, &f->file)) {
         return;
     }
     ap__scan(f, slice);
@@ -154,7 +158,7 @@ uint64_t ap__ext_stored(const ap__ext_file *f)
 
 void ap__ext_abandon(ap__ext_file *f)
 {
-    if (f->fd >= 0) {
+    if (f->fd >= 0 && ap__file_is(f->fd, &f->file)) {
         (void)close(f->fd);
     }
     free(f->pending);
@@ -169,7 +173,7 @@ int ap__ext_close(ap__ext_file *f)
         int close_err = 0;
 
         err = ap__ext_flush(f);
-        close_err = ap__file_close(f->fd);
+        close_err = ap__file_is(f->fd, &f->file) ? ap__file_close(f->fd) : EBADF;
         f->fd = -1;
         err = err != 0 ? err : close_err;
     }

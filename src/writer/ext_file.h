@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "format/ext_wire.h"
+#include "writer/file_io.h"
 
 typedef struct ap__ext_file {
     int fd;
@@ -16,9 +17,10 @@ typedef struct ap__ext_file {
     unsigned char *pending;
     size_t pending_bytes;
     size_t pending_room;
+    ap__file_id file; /* which one fd is */
 } ap__ext_file;
 
-#define AP_EXT_FILE_CLOSED {-1, 0, 0, 0, NULL, 0, 0}
+#define AP_EXT_FILE_CLOSED {-1, 0, 0, 0, NULL, 0, 0, {0, 0}}
 
 /* Creates the file, mode 0640, empty. 0, or errno (EEXIST) with fd -1. */
 int ap__ext_open(ap__ext_file *f, int ext_fd, const char *name);

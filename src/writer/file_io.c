@@ -12,6 +12,23 @@
 
 #include "writer/dirs.h"
 
+void ap__file_id_of(int fd, ap__file_id *out)
+{
+    struct stat st;
+
+    *out = (ap__file_id){0, 0};
+    if (fstat(fd, &st) == 0) {
+        *out = (ap__file_id){st.st_dev, st.st_ino};
+    }
+}
+
+bool ap__file_is(int fd, const ap__file_id *id)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_dev == id->device && st.st_ino == id->inode;
+}
+
 int ap__file_create(int dir_fd, const char *name)
 {
     int fd;

@@ -6,6 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+/* Which file a descriptor is: a host that closes what is not its own, and opens files then, makes it
+ * another one. */
+typedef struct ap__file_id {
+    dev_t device;
+    ino_t inode;
+} ap__file_id;
+
+void ap__file_id_of(int fd, ap__file_id *out);
+bool ap__file_is(int fd, const ap__file_id *id);
 
 /* Opens a new file for reading and writing, mode 0640 whatever the umask. fd, or -errno. */
 int ap__file_create(int dir_fd, const char *name);

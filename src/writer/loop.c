@@ -14,11 +14,14 @@
 
 #include "ring/ring.h"
 #include "ring/thread.h"
+#include "session/errtext.h"
 #include "writer/texts.h"
+#include "writer/uv_guard.h"
 
 #define AP_NAP_MS 5u
 #define AP_WATCH_MS 500u /* a look at the process when nobody who could wake the writer is left */
 #define AP_IDLE_PASSES 40u /* empty passes before the writer sleeps until woken */
+#define AP_STOP_NAPS 40u   /* for a thread that cannot be woken to be awake by itself */
 #define AP_LOOP_FILES 6u   /* more descriptors than uv_loop_init opens */
 
 /* The loop that producers may wake; changed while no producer is inside a call. */
@@ -34,7 +37,7 @@ void ap__writer_wake(void)
         uv_async_t *wake = atomic_load_explicit(&ap__wake_now, memory_order_acquire);
 
         if (wake != NULL) {
-            (void)uv_async_send(wake);
+            (void)ap__uv_wake(wake); /* if not, a full ring tells of it */
         }
     }
     errno = saved_errno;
@@ -84,6 +87,11 @@ static void ap__end(ap__loop *loop)
 {
     ap__drain_all(loop);
     ap__note_cpu(loop);
+    if (atomic_load_explicit(&loop->lost, memory_order_relaxed)) {
+        atomic_store_explicit(&loop->ended, true, memory_order_release);
+        return;
+    }
+    atomic_store_explicit(&loop->ended, true, memory_order_release);
     uv_close((uv_handle_t *)&loop->timer, NULL);
     uv_close((uv_handle_t *)&loop->wake, NULL);
 }
@@ -124,7 +132,7 @@ static void ap__turn(ap__loop *loop)
 {
     uint64_t taken = 0;
 
-    if (uv_is_closing((uv_handle_t *)&loop->wake)) {
+    if (loop->ended) {
         return;
     }
     atomic_store_explicit(&ap__writer_rest, AP_WRITER_AWAKE, memory_order_relaxed);
@@ -142,7 +150,9 @@ static void ap__turn(ap__loop *loop)
         return;
     }
     ap__note_cpu(loop);
-    ap__rest(loop);
+    if (!atomic_load_explicit(&loop->lost, memory_order_relaxed)) {
+        ap__rest(loop);
+    }
 }
 
 static void ap__on_timer(uv_timer_t *timer)
@@ -160,7 +170,20 @@ static void ap__thread_main(void *arg)
     ap__loop *loop = arg;
 
     pthread_setname_np(pthread_self(), "aclprof-writer");
-    uv_run(&loop->loop, UV_RUN_DEFAULT);
+    if (ap__uv_run(&loop->loop)) {
+        return;
+    }
+    atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
+    ap__texts_let_writer_go();
+    atomic_store_explicit(&loop->lost, true, memory_order_release);
+    ap__log(AP_LOG_WARN, "the program has closed descriptors of the profiler: what cannot be "
+                         "written any more is counted as lost");
+    while (!loop->ended) {
+        static const struct timespec nap = {0, AP_NAP_MS * 1000000L};
+
+        ap__turn(loop);
+        (void)nanosleep(&nap, NULL);
+    }
 }
 
 static int ap__spawn(ap__loop *loop)
@@ -176,8 +199,8 @@ static int ap__spawn(ap__loop *loop)
     return -rc;
 }
 
-/* libuv aborts the process when it cannot open its first pipe, and leaks a descriptor when it
- * cannot open the last: it is asked only when there are some left. */
+/* libuv leaks a descriptor when it cannot open its last (and the distribution's aborts the process
+ * when it cannot open its first): it is asked only when there are some left. */
 static int ap__files_left(void)
 {
     int fds[AP_LOOP_FILES];
@@ -224,23 +247,44 @@ int ap__loop_start(ap__loop *loop, ap__drain *drain)
     if (rc != 0) {
         uv_close((uv_handle_t *)&loop->timer, NULL);
         uv_run(&loop->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&loop->loop);
+        ap__uv_close(&loop->loop);
     }
     return rc;
+}
+
+/* false: the host has closed what would wake the thread, which is deep asleep. */
+static bool ap__tell_to_stop(ap__loop *loop)
+{
+    static const struct timespec nap = {0, AP_NAP_MS * 1000000L};
+    bool told = ap__uv_wake(&loop->wake);
+
+    for (uint32_t i = 0; !told && i < AP_STOP_NAPS; i++) {
+        (void)nanosleep(&nap, NULL);
+        told = atomic_load_explicit(&loop->ended, memory_order_acquire);
+    }
+    return told;
 }
 
 void ap__loop_stop(ap__loop *loop)
 {
     if (loop->left) {
         ap__drain_all(loop); /* what exit handlers have stamped */
-        uv_loop_close(&loop->loop);
+        if (!atomic_load_explicit(&loop->lost, memory_order_acquire)) {
+            ap__uv_close(&loop->loop);
+        }
         return;
     }
     atomic_store_explicit(&loop->stopping, 1, memory_order_release);
     atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
-    uv_async_send(&loop->wake);
+    if (!ap__tell_to_stop(loop)) {
+        loop->stuck = true;
+        ap__drain_all(loop);
+        return;
+    }
     uv_thread_join(&loop->thread);
-    uv_loop_close(&loop->loop);
+    if (!atomic_load_explicit(&loop->lost, memory_order_acquire)) {
+        ap__uv_close(&loop->loop);
+    }
 }
 
 void ap__loop_abandon(ap__loop *loop)

@@ -19,7 +19,10 @@ typedef struct ap__loop {
     ap__drain *drain;
     uint32_t idle_passes;
     _Atomic uint32_t stopping;
+    _Atomic bool ended; /* the thread has taken its last turn */
+    bool stuck; /* the thread sleeps for ever, and needs the memory of this */
     bool left; /* the thread has gone, to let the process end */
+    _Atomic bool lost; /* libuv's loop is; the thread goes on without */
     _Atomic uint64_t cpu_ns; /* of the thread, as of its last pass */
 } ap__loop;
 

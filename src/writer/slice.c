@@ -21,6 +21,7 @@ void ap__stream_init(ap__stream *s, int data_fd, const char *name, uint32_t reco
     s->data_fd = data_fd;
     s->fd = -1;
     s->record_bytes = record_bytes;
+    ap__file_id_of(data_fd, &s->directory);
     if (length < sizeof(s->name)) {
         memcpy(s->name, name, length);
     }
@@ -95,8 +96,16 @@ static int ap__put(ap__stream *s, const char *p, size_t n, size_t *kept)
     int err = 0;
 
     *kept = 0;
+    if (s->fd >= 0 && !ap__file_is(s->fd, &s->file)) {
+        s->fd = -1; /* somebody else's now: not ours to close */
+        s->torn = false;
+        s->slice++;
+    }
     if (s->fd < 0) {
         err = ap__stream_slice_name(s, s->slice, name);
+        if (err == 0 && !ap__file_is(s->data_fd, &s->directory)) {
+            err = EBADF;
+        }
         if (err != 0) {
             return err;
         }
@@ -106,6 +115,7 @@ static int ap__put(ap__stream *s, const char *p, size_t n, size_t *kept)
             s->fd = -1;
             return err;
         }
+        ap__file_id_of(s->fd, &s->file);
         s->size = 0;
     }
     err = ap__file_write(s->fd, p, n, s->size, kept);
@@ -154,6 +164,10 @@ static int ap__end_slice(ap__stream *s)
     int close_err;
     int err;
 
+    if (!ap__file_is(s->fd, &s->file)) {
+        s->fd = -1;
+        return EBADF;
+    }
     if (s->torn) {
         if (ftruncate(s->fd, (off_t)s->size) != 0) {
             return errno;
@@ -169,6 +183,11 @@ static int ap__end_slice(ap__stream *s)
         s->finished(s->finished_context, s, slice, bytes);
     }
     return close_err != 0 ? close_err : err;
+}
+
+bool ap__stream_intact(const ap__stream *s)
+{
+    return ap__file_is(s->data_fd, &s->directory) && (s->fd < 0 || ap__file_is(s->fd, &s->file));
 }
 
 int ap__stream_append(ap__stream *s, const void *data, size_t bytes, size_t *written)
@@ -212,10 +231,10 @@ int ap__stream_finish(ap__stream *s)
 
 void ap__stream_abandon(ap__stream *s)
 {
-    if (s->fd >= 0) {
+    if (s->fd >= 0 && ap__file_is(s->fd, &s->file)) {
         (void)close(s->fd);
-        s->fd = -1;
     }
+    s->fd = -1;
 }
 
 uint64_t ap__stream_stored(const ap__stream *s)
@@ -253,6 +272,7 @@ int ap__stream_resume(ap__stream *s, uint32_t slice, uint64_t bytes)
         if (s->fd < 0) {
             return errno;
         }
+        ap__file_id_of(s->fd, &s->file);
         if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < bytes) {
             err = ERANGE;
         } else if (ftruncate(s->fd, (off_t)bytes) != 0) {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "writer/file_io.h"
+
 #define AP_SLICE_BYTES (2048u * 1024u)
 #define AP_STREAM_NAME_MAX 128u
 
@@ -20,12 +22,14 @@ typedef struct ap__stream {
     char name[AP_STREAM_NAME_MAX]; /* "aging.additional.msproftx" */
     int data_fd;                   /* borrowed */
     int fd;                        /* of the open slice, -1: not made yet */
+    ap__file_id file;              /* which file fd is, and which directory data_fd is */
+    ap__file_id directory;
     uint32_t record_bytes;         /* 0: lines of text */
     uint32_t slice;                /* number of the open slice, or of the next */
     uint32_t owed_from;            /* first slice whose .done may be missing; == slice: none */
     bool torn;                     /* bytes behind `size` could not be cut off yet */
     uint64_t size;                 /* of the open slice, whole records */
-    uint64_t stored;               /* see ap__stream_stored */
+    _Atomic uint64_t stored;       /* see ap__stream_stored; read by others' ageing */
     ap__slice_finished_fn finished; /* may be NULL */
     void *finished_context;
 } ap__stream;
@@ -37,6 +41,9 @@ void ap__stream_init(ap__stream *s, int data_fd, const char *name, uint32_t reco
  * what lies behind is cut, later slices are deleted, missing .done are owed. Call it right after
  * ap__stream_init. 0 or errno (ERANGE: the slice is shorter). */
 int ap__stream_resume(ap__stream *s, uint32_t slice, uint64_t bytes);
+
+/* Whether its descriptors still are what they were. */
+bool ap__stream_intact(const ap__stream *s);
 
 /* Appends whole records (or whole lines). A slice is filled as far as whole records go, never
  * beyond 2 MiB (only a single longer line is). 0, or errno with *written = bytes of whole

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ring/shield.h"
+#include "writer/uv_guard.h"
 
 static pthread_mutex_t ap__sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__dict *ap__hashes; /* all under the lock; NULL: no capture */
@@ -95,7 +96,7 @@ void ap__intern_added(ap__intern_use use)
     if (ap__hashes != NULL && use != AP_INTERN_HASH) {
         ap__flush_names();
     } else if (ap__hashes != NULL && ap__wake != NULL) {
-        (void)uv_async_send(ap__wake); /* coalesces: one write a turn of the writer */
+        (void)ap__uv_wake(ap__wake); /* coalesces: one write a turn of the writer */
     } else if (ap__hashes != NULL) {
         ap__flush_hashes();
     }
