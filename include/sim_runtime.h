@@ -60,7 +60,8 @@ typedef enum simrtTaskKind {
     SIMRT_TASK_KERNEL = 0,
     SIMRT_TASK_MEMCPY,
     SIMRT_TASK_EVENT_RECORD,
-    SIMRT_TASK_EVENT_WAIT
+    SIMRT_TASK_EVENT_WAIT,
+    SIMRT_SET_DEVICE /**< no task: the process has set `device` for the first time */
 } simrtTaskKind;
 
 /** What was submitted, for a profiler's host side. */
@@ -114,8 +115,11 @@ SIMRT_API simrtError simrtEventElapsed(simrtEvent begin, simrtEvent end, double 
 SIMRT_API simrtError simrtSynchronizeStream(simrtStream stream);
 SIMRT_API simrtError simrtSynchronizeDevice(void);
 
-/** One hook for the process; NULL takes it away. A submission that runs may still call the old. */
+/** One hook for the process; NULL takes it away. A submission that runs may still call the old.
+ * Devices that were set before are told at once. */
 SIMRT_API void simrtSetHook(simrtHook hook, void *user);
+/** The same for the profiler library, which is told before the hook above; not for programs. */
+SIMRT_API void simrtSetProfilerHook(simrtHook hook, void *user);
 
 #ifdef __cplusplus
 }

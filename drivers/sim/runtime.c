@@ -32,8 +32,16 @@ struct simrtEvent_ {
 static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__sim *ap__simulator;
 static pthread_mutex_t ap__hook_lock = PTHREAD_MUTEX_INITIALIZER;
-static simrtHook ap__hook;
-static void *ap__hook_user;
+
+enum { AP_HOOK_PROFILER, AP_HOOK_PROGRAM, AP_HOOKS };
+
+typedef struct ap__listener {
+    simrtHook hook;
+    void *user;
+} ap__listener;
+
+static ap__listener ap__listeners[AP_HOOKS];
+static uint64_t ap__set; /* bit i: device i, under the hooks' lock */
 static __thread uint32_t ap__device;
 
 static ap__sim *ap__get(void)
@@ -79,6 +87,34 @@ simrtError simrtGetDeviceCount(uint32_t *count)
     return SIMRT_OK;
 }
 
+static void ap__call(const ap__listener listeners[AP_HOOKS], simrtTask *report)
+{
+    report->size = sizeof(*report);
+    for (int i = 0; i < AP_HOOKS; i++) {
+        if (listeners[i].hook != NULL) {
+            listeners[i].hook(listeners[i].user, report);
+        }
+    }
+}
+
+static void ap__tell_set(uint32_t device)
+{
+    simrtTask report = {.kind = SIMRT_SET_DEVICE, .device = device, .name = ""};
+    ap__listener listeners[AP_HOOKS];
+    bool news = false;
+
+    pthread_mutex_lock(&ap__hook_lock);
+    news = (ap__set >> device & 1) == 0;
+    ap__set |= UINT64_C(1) << device;
+    memcpy(listeners, ap__listeners, sizeof(listeners));
+    pthread_mutex_unlock(&ap__hook_lock);
+    if (news) {
+        report.begin_ns = ap__mono_raw_ns();
+        report.end_ns = report.begin_ns;
+        ap__call(listeners, &report);
+    }
+}
+
 simrtError simrtSetDevice(uint32_t device)
 {
     ap__sim *sim = ap__get();
@@ -87,6 +123,7 @@ simrtError simrtSetDevice(uint32_t device)
         return sim == NULL ? SIMRT_NO_SIMULATOR : SIMRT_INVALID;
     }
     ap__device = device;
+    ap__tell_set(device);
     return SIMRT_OK;
 }
 
@@ -211,17 +248,14 @@ out:
 
 static void ap__tell(const ap__sim_device *device, const ap__sim_task *task, simrtTask *report)
 {
-    simrtHook hook = NULL;
-    void *user = NULL;
+    ap__listener listeners[AP_HOOKS];
 
     pthread_mutex_lock(&ap__hook_lock);
-    hook = ap__hook;
-    user = ap__hook_user;
+    memcpy(listeners, ap__listeners, sizeof(listeners));
     pthread_mutex_unlock(&ap__hook_lock);
-    if (hook == NULL) {
+    if (listeners[AP_HOOK_PROFILER].hook == NULL && listeners[AP_HOOK_PROGRAM].hook == NULL) {
         return;
     }
-    report->size = sizeof(*report);
     report->device = device->id;
     report->stream = task->stream;
     report->task = task->task;
@@ -230,7 +264,7 @@ static void ap__tell(const ap__sim_device *device, const ap__sim_task *task, sim
     report->name = task->name;
     report->bytes = task->bytes;
     report->end_ns = ap__mono_raw_ns();
-    hook(user, report);
+    ap__call(listeners, report);
 }
 
 simrtError simrtLaunchKernel(simrtStream stream, const simrtKernel *kernel, uint32_t *taskId)
@@ -437,10 +471,32 @@ simrtError simrtSynchronizeDevice(void)
     return SIMRT_OK;
 }
 
+static void ap__listen(int who, simrtHook hook, void *user)
+{
+    ap__listener only[AP_HOOKS] = {[AP_HOOK_PROFILER] = {hook, user}};
+    uint64_t set = 0;
+
+    pthread_mutex_lock(&ap__hook_lock);
+    ap__listeners[who] = (ap__listener){hook, user};
+    set = ap__set;
+    pthread_mutex_unlock(&ap__hook_lock);
+    for (; set != 0; set &= set - 1) {
+        simrtTask report = {.kind = SIMRT_SET_DEVICE,
+                            .device = (uint32_t)__builtin_ctzll(set),
+                            .name = "",
+                            .begin_ns = ap__mono_raw_ns()};
+
+        report.end_ns = report.begin_ns;
+        ap__call(only, &report);
+    }
+}
+
 void simrtSetHook(simrtHook hook, void *user)
 {
-    pthread_mutex_lock(&ap__hook_lock);
-    ap__hook = hook;
-    ap__hook_user = user;
-    pthread_mutex_unlock(&ap__hook_lock);
+    ap__listen(AP_HOOK_PROGRAM, hook, user);
+}
+
+void simrtSetProfilerHook(simrtHook hook, void *user)
+{
+    ap__listen(AP_HOOK_PROFILER, hook, user);
 }

@@ -113,6 +113,9 @@ ACL_FUNC_VISIBILITY aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, u
         .data_types = ap__bits_expand(dataTypeConfig),
     };
 
+    if (deviceNums != 0) {
+        ap__devices_load();
+    }
     if (ap__fill(&config, deviceIdList, deviceNums, aicoreEvents) == ACL_SUCCESS) {
         handle = ap__registry_add(&config);
         if (handle == NULL) {

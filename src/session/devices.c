@@ -6,6 +6,7 @@
 
 #include "drivers/choose.h"
 #include "session/registry.h"
+#include "session/set_device.h"
 
 #define AP_CHIP_UNASKED 0 /* in the table below: a chip number is stored with 1 added */
 
@@ -64,6 +65,7 @@ void ap__devices_load(void)
 {
     if (ap__devices == &ap__driver_devices) {
         (void)ap__driver_now();
+        ap__session_link_simulator();
     }
 }
 
