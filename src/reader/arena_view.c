@@ -121,7 +121,9 @@ static bool ap__snapshot_head(int fd, ap__arena_head *head)
         if (active > 1 ||
             (active == atomic_load_explicit(&again.active, memory_order_relaxed) &&
              memcmp(&head->checkpoint[active], &again.checkpoint[active],
-                    sizeof(head->checkpoint[0])) == 0)) {
+                    sizeof(head->checkpoint[0])) == 0 &&
+             head->raw_count[active] == again.raw_count[active] &&
+             memcmp(head->raw[active], again.raw[active], sizeof(head->raw[0])) == 0)) {
             return true;
         }
     }
@@ -132,6 +134,29 @@ static bool ap__checkpoint_ok(const ap__checkpoint *c)
 {
     return c->tx_slice_bytes <= AP_SLICE_BYTES &&
            c->tx_slice_bytes % sizeof(ap__wire_additional) == 0;
+}
+
+static bool ap__raw_ok(const ap__arena_head *h, uint32_t active)
+{
+    bool ok = h->raw_count[active] <= AP_RAW_STREAMS;
+
+    for (uint32_t i = 0; ok && i < h->raw_count[active]; i++) {
+        const ap__raw_point *p = &h->raw[active][i];
+
+        ok = p->name[0] != '\0' && memchr(p->name, '\0', sizeof(p->name)) != NULL &&
+             strchr(p->name, '/') == NULL && p->slice_bytes <= AP_SLICE_BYTES;
+    }
+    return ok;
+}
+
+const ap__raw_point *ap__arena_view_raw(const ap__arena_view *view, const char *name)
+{
+    for (uint32_t i = 0; i < view->raw_count; i++) {
+        if (strcmp(view->raw[i].name, name) == 0) {
+            return &view->raw[i];
+        }
+    }
+    return NULL;
 }
 
 static bool ap__sizes_ok(const ap__arena_head *h)
@@ -203,7 +228,7 @@ static ap__arena_state ap__take_head(ap__arena_view *view, ap__notes *notes)
     }
     view->active = atomic_load_explicit(&head.active, memory_order_relaxed);
     if (head.magic != AP_ARENA_MAGIC || !ap__sizes_ok(&head) || view->active > 1 ||
-        !ap__checkpoint_ok(&head.checkpoint[view->active])) {
+        !ap__checkpoint_ok(&head.checkpoint[view->active]) || !ap__raw_ok(&head, view->active)) {
         ap__note(notes, "%s is damaged: the events in it cannot be read", AP_ARENA_NAME);
         return AP_ARENA_DAMAGED;
     }
@@ -215,6 +240,8 @@ static ap__arena_state ap__take_head(ap__arena_view *view, ap__notes *notes)
     view->start = head.start;
     view->ready = head.ready;
     view->checkpoint = head.checkpoint[view->active];
+    view->raw_count = head.raw_count[view->active];
+    memcpy(view->raw, head.raw[view->active], sizeof(view->raw));
     view->has_checkpoint = true;
     ap__count_slots(view, &head, notes);
     ap__make_line(view);

@@ -41,6 +41,8 @@ typedef struct ap__arena_view {
     ap__clock_point start;
     ap__clock_point ready;
     ap__checkpoint checkpoint;
+    uint32_t raw_count; /* streams beside the stamps', as the checkpoint has them */
+    ap__raw_point raw[AP_RAW_STREAMS];
     ap__clock_line line; /* cycles to ns */
 } ap__arena_view;
 
@@ -48,6 +50,9 @@ typedef struct ap__arena_view {
  * Writes notes about what is wrong. */
 void ap__arena_view_open(ap__arena_view *view, int ext_fd, bool exclusive, ap__notes *notes);
 void ap__arena_view_close(ap__arena_view *view);
+
+/* NULL: no record of this stream is on disk as far as the checkpoint knows. */
+const ap__raw_point *ap__arena_view_raw(const ap__arena_view *view, const char *name);
 
 static inline uint64_t ap__arena_view_slot(const ap__arena_view *view, uint32_t slot)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/encode_stamp.h"
+#include "format/raw_record.h"
 #include "reader/ext_cursor.h"
 #include "reader/reader_internal.h"
 #include "reader/ring_cursor.h"
@@ -81,6 +82,20 @@ static uint32_t ap__kind_bit(ap__source_kind kind)
     }
 }
 
+/* What lies behind the checkpoint is in the rings still. */
+static void ap__limit_raw(ap__records *r, const ap__source *source)
+{
+    const ap__arena_view *arena = &r->reader->arena;
+    const ap__raw_point *point = NULL;
+
+    if (!arena->has_checkpoint || strcmp(source->name, AP_TX_SOURCE) == 0) {
+        return;
+    }
+    point = ap__arena_view_raw(arena, source->name);
+    ap__slice_cursor_limit(&r->cursor, point != NULL ? point->slice : 0,
+                           point != NULL ? point->slice_bytes : 0);
+}
+
 static void ap__source_open(ap__records *r, const ap__source *source)
 {
     const ap__arena_view *arena = &r->reader->arena;
@@ -96,6 +111,7 @@ static void ap__source_open(ap__records *r, const ap__source *source)
         }
         ap__ext_cursor_begin(&r->ext, r->reader->ext_fd, ext_limit, &r->reader->notes);
     }
+    ap__limit_raw(r, source);
     r->open = true;
 }
 
@@ -134,7 +150,9 @@ static void ap__take_record(ap__records *r, const ap__source *source, ap__blob r
     out->type = ap__blob_u32(record, 4);
     out->tid = ap__blob_u32(record, 8);
     out->type_name = ap__reader_type_name(r->reader, out->level, out->type);
-    if (source != NULL) {
+    if (out->kind != 0) {
+        /* the caller has said */
+    } else if (source != NULL) {
         out->kind = ap__kind_bit(source->kind);
         out->aging = source->aging;
         out->tag = source->tag;
@@ -196,15 +214,44 @@ static void ap__place_ring_record(ap__records *r, ap__raw_record *out)
     r->ring_bytes += (uint32_t)sizeof(ap__wire_additional);
 }
 
+/* A record of CANN's libraries; false: not one that is wanted. */
+static bool ap__take_raw(ap__records *r, const ap__ring_item *item, ap__raw_record *out)
+{
+    static const uint32_t kinds[] = {AP_RECORD_API, AP_RECORD_COMPACT, AP_RECORD_ADDITIONAL, 0};
+    uint32_t kind = kinds[item->raw_flags & AP_RAW_CLASS];
+    ap__blob record = {item->raw, item->raw_bytes};
+    const char *tag = NULL;
+
+    if ((kind & r->kinds) == 0) {
+        return false;
+    }
+    tag = kind == AP_RECORD_API ? "data"
+                                : ap__reader_type_name(r->reader, ap__blob_u16(record, 2),
+                                                       ap__blob_u32(record, 4));
+    tag = tag != NULL ? tag : "invalid";
+    if (r->tag != NULL && strcmp(r->tag, tag) != 0) {
+        return false;
+    }
+    out->kind = kind;
+    out->tag = tag;
+    out->aging = (item->raw_flags & AP_RAW_AGING) != 0;
+    ap__take_record(r, NULL, record, out);
+    out->from_ring = true;
+    r->counts.from_rings++;
+    return true;
+}
+
 static bool ap__next_in_rings(ap__records *r, ap__raw_record *out)
 {
     const ap__arena_view *arena = &r->reader->arena;
     ap__ring_item item;
+    bool stamps = false;
 
-    if (arena->state != AP_ARENA_READY || (r->kinds & AP_RECORD_ADDITIONAL) == 0 ||
-        (r->tag != NULL && strcmp(r->tag, "msproftx") != 0)) {
+    if (arena->state != AP_ARENA_READY) {
         return false;
     }
+    stamps = (r->kinds & AP_RECORD_ADDITIONAL) != 0 &&
+             (r->tag == NULL || strcmp(r->tag, "msproftx") == 0);
     if (!r->rings_begun) {
         ap__ring_cursor_begin(&r->rings, arena, r->reader->meta.clock.is_ticks, &r->reader->notes);
         r->ring_slice = arena->checkpoint.tx_slice;
@@ -217,7 +264,10 @@ static bool ap__next_in_rings(ap__records *r, ap__raw_record *out)
         if (item.kind == AP_RING_END && item.damaged) {
             r->counts.damaged_rings++;
         }
-        if (item.kind != AP_RING_EVENT) {
+        if (item.kind == AP_RING_RAW && ap__take_raw(r, &item, out)) {
+            return true;
+        }
+        if (item.kind != AP_RING_EVENT || !stamps) {
             continue;
         }
         ap__encode_stamp(&r->ring_record, &item.fields);

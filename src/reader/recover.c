@@ -34,6 +34,7 @@ typedef struct ap__recovery {
     ap__arena_view view;
     ap__sources sources;
     ap__tally tally;
+    ap__dictionaries dictionaries;
     uint64_t missing;
 } ap__recovery;
 
@@ -166,11 +167,18 @@ static int ap__save_rings(ap__recovery *r)
         .view = &r->view,
         .keep_cycles = r->meta.clock.is_ticks,
         .source = ap__sources_find(&r->sources, AP_TX_SOURCE),
+        .sources = &r->sources,
+        .dictionaries = &r->dictionaries,
         .notes = r->notes,
     };
+    int rc = 0;
 
     if (r->view.state != AP_ARENA_READY) {
         return 0;
+    }
+    rc = ap__dictionaries_load(&r->dictionaries, r->data_fd, &r->sources, r->ext_fd, r->notes);
+    if (rc != 0) {
+        return rc;
     }
     r->report->had_rings = true;
     ap__collect_open(r);
@@ -358,6 +366,14 @@ static ap__recover_code ap__do_steps(ap__recovery *r)
                                    ap__sources_find(&r->sources, AP_TX_SOURCE), r->notes)) {
         rc = ENOMEM;
     }
+    for (uint32_t i = 0; rc == 0 && i < r->sources.count; i++) {
+        const ap__source *source = &r->sources.list[i];
+
+        if (strcmp(source->name, AP_TX_SOURCE) != 0 &&
+            !ap__tally_raw_source(&r->tally, r->data_fd, source, r->notes)) {
+            rc = ENOMEM;
+        }
+    }
     if (rc == 0) {
         rc = ap__write_account(r);
     }
@@ -389,6 +405,7 @@ static void ap__close(ap__recovery *r)
     ap__arena_view_close(&r->view);
     ap__sources_free(&r->sources);
     ap__tally_free(&r->tally);
+    ap__dictionaries_free(&r->dictionaries);
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
         if (fds[i] >= 0) {
             close(fds[i]);

@@ -14,6 +14,7 @@
 #include "reader/ring_cursor.h"
 #include "reader/safe_file.h"
 #include "writer/dirs.h"
+#include "writer/raw_streams.h"
 #include "writer/slice.h"
 
 #define AP_REPLAY_BATCH 256u
@@ -29,6 +30,8 @@ typedef struct ap__replay_state {
     ap__wire_additional batch[AP_REPLAY_BATCH];
     ap__ext_stamp stamps[3 * AP_REPLAY_BATCH];
     ap__ring_cursor rings;
+    ap__raw_streams raw;
+    uint64_t raw_failed;
 } ap__replay_state;
 
 /* Slices behind the checkpoint's hold records that are in the rings still. */
@@ -166,6 +169,84 @@ static void ap__add_stamp(ap__replay_state *s, uint32_t kind, uint64_t id)
     }
 }
 
+/* ---- records of CANN's libraries ---- */
+
+static const char *ap__type_of(void *context, uint16_t level, uint32_t type)
+{
+    const ap__dictionaries *d = context;
+    size_t length = 0;
+
+    return ap__text_map_find(&d->types, ap__type_key(level, type), &length);
+}
+
+static void ap__count_failed(void *context, uint32_t owner, bool written)
+{
+    ap__replay_state *s = context;
+
+    (void)owner;
+    s->raw_failed += !written;
+}
+
+static bool ap__is_raw(const ap__source *source)
+{
+    return strcmp(source->name, AP_TX_SOURCE) != 0 &&
+           (ap__source_record_size(source->kind) != 0 || source->kind == AP_SOURCE_VARIABLE);
+}
+
+/* Made behind the checkpoint: all of it is in the rings. */
+static int ap__drop_source(const ap__replay_in *in, const ap__source *source)
+{
+    ap__stream s;
+
+    ap__stream_init(&s, in->data_fd, source->name, 1);
+    return ap__stream_resume(&s, 0, 0);
+}
+
+static int ap__resume_raw(ap__replay_state *s)
+{
+    const ap__arena_view *view = s->in->view;
+    int rc = 0;
+
+    ap__raw_streams_init(&s->raw, s->in->data_fd);
+    s->raw.namer = ap__type_of;
+    s->raw.namer_context = (void *)(uintptr_t)s->in->dictionaries;
+    s->raw.told = ap__count_failed;
+    s->raw.told_context = s;
+    for (uint32_t i = 0; rc == 0 && i < s->in->sources->count; i++) {
+        const ap__source *source = &s->in->sources->list[i];
+
+        if (ap__is_raw(source) && ap__arena_view_raw(view, source->name) == NULL) {
+            rc = ap__drop_source(s->in, source);
+        }
+    }
+    for (uint32_t i = 0; rc == 0 && i < view->raw_count; i++) {
+        const ap__raw_point *point = &view->raw[i];
+        const ap__source *source = ap__sources_find(s->in->sources, point->name);
+        ap__raw_stream *stream = NULL;
+
+        if (source != NULL && !ap__is_raw(source)) {
+            continue;
+        }
+        stream = ap__raw_stream_get(
+            &s->raw, point->name,
+            source != NULL && source->kind != AP_SOURCE_VARIABLE ? ap__source_record_size(source->kind)
+                                                                 : 1);
+        rc = stream == NULL ? ENOMEM
+                            : ap__stream_resume(&stream->stream, point->slice,
+                                                source != NULL ? point->slice_bytes : 0);
+        if (rc == ERANGE) { /* shorter than it was: what is there is kept */
+            ap__note(s->in->notes, "data/%s.slice_%u is shorter than it was", point->name,
+                     point->slice);
+            stream->stream.slice = point->slice + 1;
+            rc = 0;
+        }
+        if (stream != NULL) {
+            stream->stream.owed_from = stream->stream.slice;
+        }
+    }
+    return rc;
+}
+
 static int ap__write_rings(ap__replay_state *s, ap__tally *tally)
 {
     ap__ring_item item;
@@ -174,6 +255,9 @@ static int ap__write_rings(ap__replay_state *s, ap__tally *tally)
     ap__ring_cursor_begin(&s->rings, s->in->view, s->in->keep_cycles, s->in->notes);
     while (rc == 0 && ap__ring_cursor_next(&s->rings, &item)) {
         ap__tally_item(tally, &item);
+        if (item.kind == AP_RING_RAW) {
+            ap__raw_streams_take(&s->raw, item.raw_flags, item.raw, item.raw_bytes, 0);
+        }
         if (item.kind != AP_RING_EVENT) {
             continue;
         }
@@ -185,20 +269,25 @@ static int ap__write_rings(ap__replay_state *s, ap__tally *tally)
             rc = ap__write_batch(s);
         }
     }
+    ap__raw_streams_flush(&s->raw);
+    if (rc == 0 && s->raw_failed != 0) {
+        rc = s->raw.first_errno;
+    }
     return rc != 0 ? rc : ap__write_batch(s);
 }
 
 /* The records must outlive a power failure before the arena may go. */
-static int ap__sync_slices(const ap__replay_state *s)
+static int ap__sync_stream(const ap__replay_state *s, const char *source, uint32_t from,
+                           uint32_t to)
 {
     int rc = 0;
 
-    for (uint32_t k = s->in->view->checkpoint.tx_slice; k <= s->tx.slice && rc == 0; k++) {
+    for (uint32_t k = from; k <= to && rc == 0; k++) {
         char name[256];
         uint64_t size = 0;
         int fd = -1;
 
-        if (!ap__source_name_make(name, sizeof(name), AP_TX_SOURCE, k)) {
+        if (!ap__source_name_make(name, sizeof(name), source, k)) {
             return ENAMETOOLONG;
         }
         fd = ap__open_regular(s->in->data_fd, name, 1, &size, s->in->notes);
@@ -206,6 +295,19 @@ static int ap__sync_slices(const ap__replay_state *s)
             rc = fdatasync(fd) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
             close(fd);
         }
+    }
+    return rc;
+}
+
+static int ap__sync_slices(const ap__replay_state *s)
+{
+    int rc = ap__sync_stream(s, AP_TX_SOURCE, s->in->view->checkpoint.tx_slice, s->tx.slice);
+
+    for (uint32_t i = 0; rc == 0 && i < s->raw.count; i++) {
+        const ap__stream *stream = &s->raw.streams[i]->stream;
+        const ap__raw_point *point = ap__arena_view_raw(s->in->view, stream->name);
+
+        rc = ap__sync_stream(s, stream->name, point != NULL ? point->slice : 0, stream->slice);
     }
     if (rc == 0 && fdatasync(s->stamp_fd) != 0 && errno != EINVAL) {
         rc = errno;
@@ -230,6 +332,9 @@ int ap__replay(const ap__replay_in *in, ap__tally *tally, uint64_t *kept, uint64
         rc = ap__resume_stamps(s);
     }
     if (rc == 0) {
+        rc = ap__resume_raw(s);
+    }
+    if (rc == 0) {
         rc = ap__write_rings(s, tally);
     }
     if (rc == 0) {
@@ -237,9 +342,13 @@ int ap__replay(const ap__replay_in *in, ap__tally *tally, uint64_t *kept, uint64
     } else {
         ap__stream_abandon(&s->tx);
     }
+    for (uint32_t i = 0; rc == 0 && i < s->raw.count; i++) {
+        rc = ap__stream_finish(&s->raw.streams[i]->stream);
+    }
     if (rc == 0) {
         rc = ap__sync_slices(s);
     }
+    ap__raw_streams_abandon(&s->raw);
     if (s->stamp_fd >= 0) {
         close(s->stamp_fd);
     }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "reader/arena_view.h"
+#include "reader/dictionaries.h"
 #include "reader/notes.h"
 #include "reader/sources.h"
 #include "reader/tally.h"
@@ -16,6 +17,8 @@ typedef struct ap__replay_in {
     const ap__arena_view *view;
     bool keep_cycles;
     const ap__source *source; /* of the stamps, as listed before; NULL: none */
+    const ap__sources *sources;
+    const ap__dictionaries *dictionaries; /* for the names of types */
     ap__notes *notes;
 } ap__replay_in;
 

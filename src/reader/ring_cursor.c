@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "format/raw_record.h"
 #include "reader/blob.h"
 
 #define AP_BODY_KNOWN                                                                             \
@@ -161,7 +162,7 @@ static const char *ap__record_get(ap__ring_cursor *cursor, ap__rec_head *head)
     if (head->kind == AP_REC_PAD) {
         return NULL;
     }
-    if (head->words > AP_REC_MAX_WORDS) {
+    if (head->words > (head->kind == AP_REC_RAW ? AP_REC_RAW_WORDS : AP_REC_MAX_WORDS)) {
         return "a record that is too long";
     }
     return ap__window_get(&cursor->window, file, cursor->record, (size_t)bytes) ? NULL
@@ -233,6 +234,25 @@ static const char *ap__take_event(ap__ring_cursor *cursor, const ap__rec_head *h
     return NULL;
 }
 
+static const char *ap__take_raw(ap__ring_cursor *cursor, const ap__rec_head *head,
+                                ap__ring_item *item)
+{
+    uint64_t bytes = head->words >= 2 ? cursor->record[1] : UINT64_MAX;
+    uint32_t size = ap__raw_bytes(head->flags);
+
+    if ((head->flags & ~AP_RAW_KNOWN) != 0 || bytes > (head->words - 2) * 8u ||
+        (size == 1 ? bytes == 0 : bytes != size)) {
+        return "a record of unknown shape";
+    }
+    item->kind = AP_RING_RAW;
+    item->tid = cursor->tid;
+    item->seq = head->seq;
+    item->raw_flags = head->flags;
+    item->raw_bytes = (uint32_t)bytes;
+    item->raw = (const uint8_t *)(cursor->record + 2);
+    return NULL;
+}
+
 /* The next item of the open slot; its end when there is none. */
 static void ap__slot_next(ap__ring_cursor *cursor, ap__ring_item *item)
 {
@@ -251,6 +271,8 @@ static void ap__slot_next(ap__ring_cursor *cursor, ap__ring_item *item)
             damage = ap__take_owner(cursor, &head, item);
         } else if (head.kind >= AP_REC_MARK && head.kind <= AP_REC_RANGE) {
             damage = ap__take_event(cursor, &head, item);
+        } else if (head.kind == AP_REC_RAW) {
+            damage = ap__take_raw(cursor, &head, item);
         } else if (head.kind != AP_REC_PAD) {
             damage = "a record of unknown kind";
         }

@@ -16,6 +16,7 @@ typedef enum ap__ring_item_kind {
     AP_RING_BEGIN, /* of a slot: counters */
     AP_RING_OWNER, /* another thread takes the slot */
     AP_RING_EVENT,
+    AP_RING_RAW,   /* a record of CANN's libraries */
     AP_RING_END    /* of a slot; damaged tells that the rest of it is lost */
 } ap__ring_item_kind;
 
@@ -37,7 +38,11 @@ typedef struct ap__ring_item {
     bool damaged;
     uint64_t left_bytes; /* END of a damaged one: what could not be read */
 
-    uint32_t seq;            /* EVENT: low half of the slot's emitted count before it */
+    uint32_t raw_flags; /* RAW: format/raw_record.h */
+    uint32_t raw_bytes;
+    const uint8_t *raw; /* valid until the next call */
+
+    uint32_t seq;            /* EVENT, RAW: low half of the slot's emitted count before it */
     ap__stamp_fields fields; /* EVENT: times in ns (or ticks, see keep_cycles) */
     ap__ext_ids ids;
     bool cut;
@@ -55,7 +60,7 @@ typedef struct ap__ring_cursor {
     uint64_t position;
     uint64_t committed;
     ap__ring_counters counters;
-    uint64_t record[AP_REC_MAX_WORDS];
+    uint64_t record[AP_REC_RAW_WORDS];
     ap__window window;
 } ap__ring_cursor;
 

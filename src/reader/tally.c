@@ -98,6 +98,7 @@ void ap__tally_item(ap__tally *t, const ap__ring_item *item)
         t->base = item->counters;
         break;
     case AP_RING_EVENT:
+    case AP_RING_RAW:
         t->saved++;
         t->seq_known = true;
         t->seq = item->seq;
@@ -163,6 +164,50 @@ bool ap__tally_disk(ap__tally *t, int data_fd, int ext_fd, const ap__source *sou
     return true;
 }
 
+static void ap__tally_raw(ap__tally *t, ap__source_kind kind, ap__blob record)
+{
+    size_t at = kind == AP_SOURCE_API_EVENT ? offsetof(ap__wire_api, end)
+                                            : offsetof(ap__wire_compact, time_stamp);
+    uint64_t end = ap__blob_u64(record, at);
+    ap__thread_account *a = ap__tally_thread(t, ap__blob_u32(record, 8));
+
+    if (end == AP_WIRE_EVENT_END) {
+        end = ap__blob_u64(record, offsetof(ap__wire_event, time_stamp));
+    }
+    if (a != NULL) {
+        a->written++;
+        a->emitted = a->written + a->lost_full + a->lost_reentrant;
+    }
+    if (end > t->newest_ns) {
+        t->newest_ns = end;
+    }
+    t->records++;
+}
+
+bool ap__tally_raw_source(ap__tally *t, int data_fd, const ap__source *source, ap__notes *notes)
+{
+    ap__slice_cursor *cursor = NULL;
+    ap__blob record;
+    uint32_t slice = 0;
+    uint32_t index = 0;
+
+    if (ap__source_record_size(source->kind) == 0) {
+        return true;
+    }
+    cursor = malloc(sizeof(*cursor));
+    if (cursor == NULL) {
+        return false;
+    }
+    ap__slice_cursor_begin(cursor, data_fd, source, notes);
+    while (ap__slice_cursor_next(cursor, &record, &slice, &index)) {
+        ap__tally_raw(t, source->kind, record);
+    }
+    t->bad_records += cursor->bad_records;
+    ap__slice_cursor_end(cursor);
+    free(cursor);
+    return true;
+}
+
 void ap__tally_free(ap__tally *tally)
 {
     free(tally->threads);
@@ -187,7 +232,7 @@ uint64_t ap__tally_totals(const ap__tally *t, const ap__checkpoint *checkpoint, 
     out->lostRingFull = t->lost_full;
     out->lostReentrant = t->lost_reentrant;
     out->lostDisk = checkpoint->lost_disk;
-    out->lostAged = checkpoint->aged_records;
+    out->lostAged = checkpoint->aged_records + checkpoint->raw_aged;
     out->lostDamaged = t->bad_records;
     if (t->first_slice != 0) {
         out->lostAged += missing; /* deleted after the last checkpoint */

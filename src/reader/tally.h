@@ -45,6 +45,9 @@ void ap__tally_item(ap__tally *tally, const ap__ring_item *item);
 /* The msproftx records on disk; source NULL: none. false without memory. */
 bool ap__tally_disk(ap__tally *tally, int data_fd, int ext_fd, const ap__source *source,
                     ap__notes *notes);
+/* Records of another source that has fixed ones; after ap__tally_disk. false without memory. */
+bool ap__tally_raw_source(ap__tally *tally, int data_fd, const ap__source *source,
+                          ap__notes *notes);
 void ap__tally_free(ap__tally *tally);
 
 /* Totals: emitted == written + lostTotal. `checkpoint` NULL: the rings are not known, what is on

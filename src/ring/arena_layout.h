@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define AP_ARENA_MAGIC 0x31414e5241435041ULL /* "APCARNA1" */
-#define AP_ARENA_VERSION 1u
+#define AP_ARENA_VERSION 2u
 #define AP_ARENA_HEAD_BYTES 65536u /* slots start at a multiple of every page size */
 #define AP_RING_HEAD_BYTES 4096u
 #define AP_RING_GUARD_BYTES 4096u
@@ -46,7 +46,17 @@ typedef struct ap__checkpoint {
     uint64_t line_cycles;    /* the line that went on from there; line_mult 0: none yet */
     uint64_t line_ns;
     uint64_t line_mult;      /* ns per cycle, 16.48 fixed point */
+    uint64_t raw_aged;       /* records of other streams deleted for the storage limit */
 } ap__checkpoint;
+
+#define AP_RAW_STREAMS 64u /* streams of other records, beside the stamps' */
+
+/* The same for one of those streams; written with the checkpoint of the same index. */
+typedef struct ap__raw_point {
+    char name[72]; /* "aging.compact.task_track" */
+    uint32_t slice;
+    uint32_t slice_bytes;
+} ap__raw_point;
 
 typedef struct ap__arena_head {
     uint64_t magic;
@@ -61,6 +71,8 @@ typedef struct ap__arena_head {
     ap__clock_point start;       /* when Start began */
     ap__clock_point ready;       /* when Start was about to return */
     ap__checkpoint checkpoint[2];
+    uint32_t raw_count[2]; /* entries of raw that are in use */
+    ap__raw_point raw[2][AP_RAW_STREAMS];
 } ap__arena_head;
 
 /* Written by the owning thread only, but for the second part. */
@@ -88,7 +100,8 @@ enum ap__rec_kind {
     AP_REC_THREAD = 1,   /* new owner: see ap__rec_thread; not an event */
     AP_REC_MARK = 2,     /* word 1 = cycles, then the stamp's body */
     AP_REC_PUSH_POP = 3, /* word 1 = start, 2 = end, then the body */
-    AP_REC_RANGE = 4     /* as AP_REC_PUSH_POP */
+    AP_REC_RANGE = 4,    /* as AP_REC_PUSH_POP */
+    AP_REC_RAW = 5       /* word 1 = bytes, then so many; flags: format/raw_record.h */
 };
 
 enum ap__body_flags {     /* parts of a body, in this order */
@@ -118,7 +131,8 @@ typedef struct ap__rec_thread {
 
 #define AP_BODY_MAX_WORDS 25u /* 2 + 3 + 160/8 */
 #define AP_MESSAGE_MAX 155u   /* bytes of text that the vendor's record holds */
-#define AP_REC_MAX_WORDS (3u + AP_BODY_MAX_WORDS)
+#define AP_REC_MAX_WORDS (3u + AP_BODY_MAX_WORDS) /* of a stamp's */
+#define AP_REC_RAW_WORDS (2u + 65536u / 8u)       /* of any */
 
 /* A pushed range that has not been popped. */
 typedef struct ap__frame {
@@ -130,10 +144,12 @@ typedef struct ap__frame {
 } ap__frame;
 
 _Static_assert(sizeof(ap__clock_point) == 40, "clock point");
-_Static_assert(sizeof(ap__checkpoint) == 112, "checkpoint");
+_Static_assert(sizeof(ap__checkpoint) == 120, "checkpoint");
 _Static_assert(offsetof(ap__arena_head, slot_count) == 32, "arena head");
 _Static_assert(offsetof(ap__arena_head, start) == 40, "arena head");
 _Static_assert(offsetof(ap__arena_head, checkpoint) == 120, "arena head");
+_Static_assert(sizeof(ap__raw_point) == 80, "raw point");
+_Static_assert(offsetof(ap__arena_head, raw_count) == 360, "arena head");
 _Static_assert(sizeof(ap__arena_head) <= AP_ARENA_HEAD_BYTES, "arena head");
 _Static_assert(offsetof(ap__ring_head, tail) == 64, "ring head");
 _Static_assert(offsetof(ap__ring_head, drained) == 72, "ring head");

@@ -36,8 +36,14 @@ void ap__gate_open(uint64_t key)
     atomic_store_explicit(&ap__the_gate.key, key, memory_order_release);
 }
 
+void ap__gate_open_reports(uint64_t key)
+{
+    atomic_store_explicit(&ap__the_gate.reports, key, memory_order_release);
+}
+
 void ap__gate_close(uint64_t to)
 {
+    atomic_store_explicit(&ap__the_gate.reports, AP_GATE_CLOSED, memory_order_relaxed);
     atomic_store_explicit(&ap__the_gate.key, to, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     if (ap__has_membarrier) {

@@ -30,8 +30,9 @@
 #endif
 
 typedef struct ap__gate {
-    _Alignas(AP_GATE_ALIGN) _Atomic uint64_t key;
-    uint8_t fill[AP_GATE_ALIGN - 8];
+    _Alignas(AP_GATE_ALIGN) _Atomic uint64_t key; /* of stamps */
+    _Atomic uint64_t reports; /* of records of CANN's libraries; the same key, or closed */
+    uint8_t fill[AP_GATE_ALIGN - 16];
 } ap__gate;
 
 extern ap__gate ap__the_gate __attribute__((visibility("hidden")));
@@ -41,12 +42,18 @@ static inline uint64_t ap__gate_key(void)
     return atomic_load_explicit(&ap__the_gate.key, memory_order_relaxed);
 }
 
+static inline uint64_t ap__report_key(void)
+{
+    return atomic_load_explicit(&ap__the_gate.reports, memory_order_relaxed);
+}
+
 /* A fresh key, never used before in this process; sets up membarrier and fork wiping at
  * the first call. Control path only. */
 uint64_t ap__gate_new_key(void);
 
 void ap__gate_open(uint64_t key);
-/* Closes the gate (to AP_GATE_CLOSED or AP_GATE_WARM) and orders that before any later read of a thread's busy word. */
+void ap__gate_open_reports(uint64_t key);
+/* Closes both gates (that of stamps to AP_GATE_CLOSED or AP_GATE_WARM) and orders that before any later read of a thread's busy word. */
 void ap__gate_close(uint64_t to);
 
 #endif

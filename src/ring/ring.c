@@ -105,7 +105,7 @@ bool ap__ring_refill(ap__thread *thread, uint32_t bytes)
     return true;
 }
 
-static void ap__lose_reentrant(ap__thread *thread, uint64_t key)
+void ap__lose_reentrant(ap__thread *thread, uint64_t key)
 {
     /* until it has attached, the interrupted call's ring is that of a former capture: gone */
     if (thread->ring_head != NULL && thread->key == key) {

@@ -63,6 +63,8 @@ ap__thread *ap__stamp_enter(bool *counted);
 /* The same for a call that makes no event (create, push, range start): *counted tells that it is
  * to succeed, but nothing is counted. */
 ap__thread *ap__stamp_enter_silent(bool *counted);
+/* A call inside a call of the same thread: a signal handler's. */
+void ap__lose_reentrant(ap__thread *thread, uint64_t key);
 void ap__cost_sample(ap__thread *thread, uint64_t since);
 
 /* The way in for a thread that has been here before; false: take the general one. */

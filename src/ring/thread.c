@@ -66,7 +66,7 @@ static void ap__say_goodbye(ap__thread *thread)
     /* inside, as a stamp call is: the writer stays until we are out */
     atomic_store_explicit(&thread->armed, AP_INSIDE, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
-    if (ap__gate_key() != 0) {
+    if (ap__gate_key() != 0 || ap__report_key() != 0) {
         ap__writer_wake();
     }
     atomic_store_explicit(&thread->armed, AP_IDLE, memory_order_release);

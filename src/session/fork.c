@@ -12,6 +12,7 @@
 #include "stamp/intern.h"
 #include "stamp/pool.h"
 #include "stamp/range.h"
+#include "stamp/type_names.h"
 #include "writer/capture.h"
 #include "writer/texts.h"
 
@@ -40,6 +41,7 @@ static void ap__prepare(void)
     ap__stamp_pool_lock();
     ap__range_lock();
     ap__intern_lock();
+    ap__types_lock();
     ap__saved = saved;
     ap__held = held;
 }
@@ -48,6 +50,7 @@ static void ap__parent(void)
 {
     sigset_t saved = ap__saved;
 
+    ap__types_unlock();
     ap__intern_unlock();
     ap__range_unlock();
     ap__stamp_pool_unlock();
@@ -64,7 +67,9 @@ static void ap__child(void)
     sigset_t saved = ap__saved;
 
     atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
+    atomic_store_explicit(&ap__the_gate.reports, 0, memory_order_relaxed);
     ap__texts_child();
+    ap__types_child();
     ap__intern_child();
     ap__range_child();
     ap__stamp_pool_child();

@@ -16,6 +16,7 @@
 #include "format/hash.h"
 #include "ring/ring.h"
 #include "ring/shield.h"
+#include "session/capability.h"
 #include "session/errtext.h"
 #include "session/fork.h"
 #include "stamp/intern.h"
@@ -39,7 +40,8 @@ struct ap__capture {
     ap__settings settings;
     ap__host_meta meta;
     char devices[AP_DEVICES_TEXT];
-    bool tx;      /* records stamps: everything below is in use */
+    bool tx;      /* records stamps */
+    bool reports; /* takes records of CANN's libraries */
     bool running; /* the loop has a thread */
     uint64_t key;
     uint64_t open_at_stop;
@@ -145,6 +147,7 @@ static int ap__write_control(ap__capture *c, const ap__capture_params *p,
     rc = ap__control_write_start(c->dir.host_fd, &c->meta, start);
 
     /* both dictionaries exist from the beginning: readers expect them */
+    rc = rc != 0 ? rc : ap__texts_types_into(&c->types);
     rc = rc != 0 ? rc : ap__dict_add_default_types(&c->types);
     rc = rc != 0 ? rc : ap__dict_flush(&c->types);
     rc = rc != 0 ? rc : ap__dict_add_hash(&c->hashes, ap__hash_id("default", 7), "default", 7);
@@ -196,7 +199,7 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
         goto fail_loop;
     }
     c->running = true;
-    ap__texts_begin(&c->hashes, &c->names, &c->loop.wake);
+    ap__texts_begin(&c->hashes, &c->types, &c->names, &c->loop.wake);
     c->key = ap__gate_new_key();
     (void)ap__thread_self(); /* so that this thread's end is noticed */
     ap__threads_begin(&c->arena, c->key);
@@ -231,6 +234,7 @@ static aclError ap__open_shielded(const ap__capture_params *params, ap__capture 
     c->data_types = params->data_types;
     c->settings = *params->settings;
     c->tx = (params->data_types & ACL_PROF_MSPROFTX) != 0;
+    c->reports = (params->data_types & ~(uint64_t)(ACL_PROF_MSPROFTX | AP_AICPU_MODEL)) != 0;
     c->dir = (ap__prof_dir)AP_PROF_DIR_CLOSED;
     code = ap__open_dirs(c, params);
     if (code != ACL_SUCCESS) {
@@ -240,7 +244,7 @@ static aclError ap__open_shielded(const ap__capture_params *params, ap__capture 
     ap__dict_init(&c->types, c->dir.data_fd, AP_DICT_TYPE_NAME);
     rc = ap__fork_install();
     rc = rc != 0 ? rc : ap__write_control(c, params, &start);
-    if (rc == 0 && c->tx) {
+    if (rc == 0) {
         ap__reserve_make(c);
         rc = ap__open_rings(c, params, &start);
     }
@@ -279,13 +283,15 @@ aclError ap__capture_open(const ap__capture_params *params, ap__capture **out)
 
 void ap__capture_record(ap__capture *capture, bool on)
 {
-    if (!capture->tx) {
+    if (!on) {
+        ap__gate_close(capture->tx ? AP_GATE_WARM : AP_GATE_CLOSED);
         return;
     }
-    if (on) {
+    if (capture->tx) {
         ap__gate_open(capture->key);
-    } else {
-        ap__gate_close(AP_GATE_WARM);
+    }
+    if (capture->reports) {
+        ap__gate_open_reports(capture->key);
     }
 }
 
@@ -341,7 +347,7 @@ static void ap__stats_drain(ap__capture *c, aclprofStats *s, uint64_t *taken)
     s->cutMessages = c->drain.cut_messages;
     s->lostAged = c->drain.aged.records;
     s->slicesRemoved = c->drain.aged.slices;
-    s->bytesWritten = ap__stream_stored(&c->drain.tx) + c->drain.ext.size + ap__texts_stored();
+    s->bytesWritten = ap__stream_stored(&c->drain.tx) + c->drain.raw_stored + c->drain.ext.size + ap__texts_stored();
     s->threads = c->drain.account_count;
     pthread_mutex_unlock(&c->drain.lock);
     s->writerCpuNs = atomic_load_explicit(&c->loop.cpu_ns, memory_order_relaxed);
@@ -354,9 +360,6 @@ static void ap__stats_collect(ap__capture *c, aclprofStats *s, bool stopped)
 
     memset(s, 0, sizeof(*s));
     s->size = sizeof(*s);
-    if (!c->tx) {
-        return;
-    }
     ap__stats_drain(c, s, &taken);
     ap__stats_rings(c, s);
     known = s->lostRingFull + s->lostNoRing + s->lostReentrant + taken;
@@ -364,7 +367,7 @@ static void ap__stats_collect(ap__capture *c, aclprofStats *s, bool stopped)
         s->lostDamaged = s->emitted > known ? s->emitted - known : 0;
     } else {
         s->pending = s->emitted > known ? s->emitted - known : 0;
-        s->running = 1;
+        s->running = c->tx;
     }
     s->lostTotal = s->lostRingFull + s->lostNoRing + s->lostReentrant + s->lostDisk + s->lostAged +
                    s->lostDamaged;
@@ -465,20 +468,18 @@ static aclError ap__leave_unfinished(ap__capture *c)
     uint64_t open_pushes = 0;
     uint32_t stuck = 0;
 
-    if (c->tx) {
-        stuck = ap__threads_quiesce(&open_pushes);
-        c->open_at_stop = open_pushes + ap__range_void(c->key);
-        ap__texts_let_writer_go();
-        ap__loop_stop(&c->loop);
-        ap__current = NULL;
-        ap__threads_end();
-        ap__texts_end();
-        ap__stats_collect(c, &c->final, false);
-        c->final.running = 0;
-        ap__drain_abandon(&c->drain);
-        ap__ext_abandon(&c->names);
-        ap__arena_close(&c->arena, true, stuck != 0);
-    }
+    stuck = ap__threads_quiesce(&open_pushes);
+    c->open_at_stop = open_pushes + ap__range_void(c->key);
+    ap__texts_let_writer_go();
+    ap__loop_stop(&c->loop);
+    ap__current = NULL;
+    ap__threads_end();
+    ap__texts_end();
+    ap__stats_collect(c, &c->final, false);
+    c->final.running = 0;
+    ap__drain_abandon(&c->drain);
+    ap__ext_abandon(&c->names);
+    ap__arena_close(&c->arena, true, stuck != 0);
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
     return ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, c->api,
@@ -493,13 +494,8 @@ static aclError ap__finish(ap__capture *c)
     aclError code = ACL_SUCCESS;
     ap__clock_point end;
     char text[64] = "";
-    int rc = 0;
+    int rc = ap__close_rings(c);
 
-    if (c->tx) {
-        rc = ap__close_rings(c);
-    } else {
-        ap__stats_collect(c, &c->final, true);
-    }
     ap__keep_first(&rc, ap__dict_finish(&c->hashes));
     ap__keep_first(&rc, ap__dict_finish(&c->types));
     ap__clock_read(&end);
@@ -540,17 +536,15 @@ void ap__capture_discard(ap__capture *c)
     uint64_t open = 0;
 
     ap__shield_raise(&shield);
-    if (c->tx) { /* nothing was recorded yet */
-        (void)ap__threads_quiesce(&open);
-        ap__texts_let_writer_go();
-        ap__loop_stop(&c->loop);
-        ap__current = NULL;
-        ap__threads_end();
-        ap__texts_end();
-        ap__drain_abandon(&c->drain);
-        ap__ext_abandon(&c->names);
-        ap__arena_close(&c->arena, false, false);
-    }
+    (void)ap__threads_quiesce(&open); /* nothing was recorded yet */
+    ap__texts_let_writer_go();
+    ap__loop_stop(&c->loop);
+    ap__current = NULL;
+    ap__threads_end();
+    ap__texts_end();
+    ap__drain_abandon(&c->drain);
+    ap__ext_abandon(&c->names);
+    ap__arena_close(&c->arena, false, false);
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
     ap__prof_dir_remove(&c->dir);
@@ -576,15 +570,13 @@ void ap__capture_parent(void)
 
 void ap__capture_abandon(ap__capture *c)
 {
-    if (c->tx) {
-        ap__current = NULL;
-        pthread_mutex_init(&c->drain.lock, NULL);
-        ap__loop_abandon(&c->loop);
-        ap__drain_abandon(&c->drain);
-        ap__ext_abandon(&c->names);
-        if (c->arena.fd >= 0) {
-            close(c->arena.fd); /* else the child would hold the parent's flock; it maps nothing */
-        }
+    ap__current = NULL;
+    pthread_mutex_init(&c->drain.lock, NULL);
+    ap__loop_abandon(&c->loop);
+    ap__drain_abandon(&c->drain);
+    ap__ext_abandon(&c->names);
+    if (c->arena.fd >= 0) {
+        close(c->arena.fd); /* else the child would hold the parent's flock; it maps nothing */
     }
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
@@ -612,19 +604,14 @@ void ap__capture_add_name(ap__capture *capture, const char *text, size_t length)
 {
     uint64_t id = 0;
 
-    if (capture->tx) { /* the dictionary belongs to the process's texts */
-        (void)ap__intern(AP_INTERN_HASH, text, length, &id);
-    } else {
-        (void)ap__dict_add_hash(&capture->hashes, ap__hash_id(text, length), text, length);
-    }
+    (void)capture; /* the dictionary is the process's */
+    (void)ap__intern(AP_INTERN_HASH, text, length, &id);
 }
 
 void ap__capture_set_stored(ap__capture *capture, uint64_t (*stored)(void *), void *context)
 {
-    if (capture->tx) {
-        pthread_mutex_lock(&capture->drain.lock);
-        capture->drain.others_stored = stored;
-        capture->drain.others_context = context;
-        pthread_mutex_unlock(&capture->drain.lock);
-    }
+    pthread_mutex_lock(&capture->drain.lock);
+    capture->drain.others_stored = stored;
+    capture->drain.others_context = context;
+    pthread_mutex_unlock(&capture->drain.lock);
 }

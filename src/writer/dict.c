@@ -149,32 +149,46 @@ int ap__dict_add_type(ap__dict *d, uint32_t level, uint32_t type, const char *na
     return ap__add_line(d, (uint64_t)level << 32 | type, prefix, name, strlen(name));
 }
 
+static const struct {
+    uint32_t level;
+    uint32_t type;
+    const char *name;
+} ap__default_types[] = {{AP_LEVEL_TX, AP_TYPE_TX, "msproftx"},
+                         {AP_LEVEL_MODEL, 0, "graph_id_map"},
+                         {AP_LEVEL_NODE, 0, "node_basic_info"},
+                         {AP_LEVEL_NODE, 1, "tensor_info"},
+                         {AP_LEVEL_NODE, 2, "fusion_op_info"},
+                         {AP_LEVEL_NODE, 4, "context_id_info"},
+                         {AP_LEVEL_NODE, 5, "launch"},
+                         {AP_LEVEL_NODE, 6, "task_memory_info"},
+                         {AP_LEVEL_NODE, 9, "node_attr_info"},
+                         {AP_LEVEL_NODE, 10, "hccl_op_info"},
+                         {AP_LEVEL_NODE, 11, "static_op_mem"},
+                         {AP_LEVEL_RUNTIME, 801, "memcpy_info"},
+                         {AP_LEVEL_RUNTIME, 802, "task_track"},
+                         {AP_LEVEL_RUNTIME, 803, "capture_stream_info"}};
+
+#define AP_DEFAULT_TYPES (sizeof(ap__default_types) / sizeof(ap__default_types[0]))
+
 int ap__dict_add_default_types(ap__dict *d)
 {
-    static const struct {
-        uint32_t level;
-        uint32_t type;
-        const char *name;
-    } types[] = {{AP_LEVEL_TX, AP_TYPE_TX, "msproftx"},
-                 {AP_LEVEL_MODEL, 0, "graph_id_map"},
-                 {AP_LEVEL_NODE, 0, "node_basic_info"},
-                 {AP_LEVEL_NODE, 1, "tensor_info"},
-                 {AP_LEVEL_NODE, 2, "fusion_op_info"},
-                 {AP_LEVEL_NODE, 4, "context_id_info"},
-                 {AP_LEVEL_NODE, 5, "launch"},
-                 {AP_LEVEL_NODE, 6, "task_memory_info"},
-                 {AP_LEVEL_NODE, 9, "node_attr_info"},
-                 {AP_LEVEL_NODE, 10, "hccl_op_info"},
-                 {AP_LEVEL_NODE, 11, "static_op_mem"},
-                 {AP_LEVEL_RUNTIME, 801, "memcpy_info"},
-                 {AP_LEVEL_RUNTIME, 802, "task_track"},
-                 {AP_LEVEL_RUNTIME, 803, "capture_stream_info"}};
     int err = 0;
 
-    for (size_t i = 0; err == 0 && i < sizeof(types) / sizeof(types[0]); i++) {
-        err = ap__dict_add_type(d, types[i].level, types[i].type, types[i].name);
+    for (size_t i = 0; err == 0 && i < AP_DEFAULT_TYPES; i++) {
+        err = ap__dict_add_type(d, ap__default_types[i].level, ap__default_types[i].type,
+                                ap__default_types[i].name);
     }
     return err;
+}
+
+const char *ap__dict_default_type(uint32_t level, uint32_t type)
+{
+    for (size_t i = 0; i < AP_DEFAULT_TYPES; i++) {
+        if (ap__default_types[i].level == level && ap__default_types[i].type == type) {
+            return ap__default_types[i].name;
+        }
+    }
+    return NULL;
 }
 
 int ap__dict_flush(ap__dict *d)

@@ -36,6 +36,9 @@ int ap__dict_add_type(ap__dict *d, uint32_t level, uint32_t type, const char *na
 /* The types that the profiler itself registers, msproftx first. 0 or ENOMEM. */
 int ap__dict_add_default_types(ap__dict *d);
 
+/* Name of one of those; NULL: it is none. */
+const char *ap__dict_default_type(uint32_t level, uint32_t type);
+
 /* Writes what is pending; after an error the rest stays pending. 0 or errno. */
 int ap__dict_flush(ap__dict *d);
 

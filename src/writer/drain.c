@@ -12,6 +12,8 @@
 #include "ring/ring.h"
 #include "session/errtext.h"
 #include "stamp/body.h"
+#include "stamp/type_names.h"
+#include "writer/dict.h"
 #include "writer/texts.h"
 
 #define AP_OTHER_BYTES (512u << 10) /* control files, account, reserve */
@@ -48,8 +50,27 @@ static void ap__drain_free(ap__drain *d)
     d->cuts = NULL;
     d->slots = NULL;
     d->accounts = NULL;
+    ap__raw_streams_abandon(&d->raw);
     ap__ageing_free(&d->ageing);
     pthread_mutex_destroy(&d->lock);
+}
+
+static const char *ap__name_of_type(void *context, uint16_t level, uint32_t type)
+{
+    const char *name = ap__type_name(level, type);
+
+    (void)context;
+    return name != NULL ? name : ap__dict_default_type(level, type);
+}
+
+static void ap__raw_is_done(void *context, uint32_t owner, bool written)
+{
+    ap__drain *d = context;
+
+    d->accounts[owner].written += written;
+    d->accounts[owner].lost_disk += !written;
+    d->raw_kept += written;
+    d->raw_lost += !written;
 }
 
 int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
@@ -67,13 +88,20 @@ int ap__drain_init(ap__drain *d, ap__arena *arena, int data_fd, int ext_fd,
     d->slot_count = 0;
     d->aged_slots = 0;
     d->account_count = 0;
-    d->taken = d->written = d->lost_disk = d->batches = 0;
+    d->taken = d->written = d->tx_written = d->lost_disk = d->batches = 0;
     memset(&d->aged, 0, sizeof(d->aged));
     d->disk_errno = 0;
     pthread_mutex_init(&d->lock, NULL);
     ap__convert_init(&d->convert, start, ready, ap__clock_is_ns);
     ap__stream_init(&d->tx, data_fd, AP_STREAM_TX, sizeof(ap__wire_additional));
     ap__ageing_init(&d->ageing, data_fd, limit_bytes, AP_AGEING_RESERVE);
+    ap__raw_streams_init(&d->raw, data_fd);
+    d->raw.namer = ap__name_of_type;
+    d->raw.told = ap__raw_is_done;
+    d->raw.told_context = d;
+    d->raw.ageing = &d->ageing;
+    d->raw_names = ap__type_generation();
+    d->raw_taken = d->raw_kept = d->raw_lost = d->raw_stored = 0;
     d->batch = ap__pages(AP_DRAIN_BATCH * sizeof(*d->batch));
     d->owners = ap__pages(AP_DRAIN_BATCH * sizeof(*d->owners));
     d->exts = ap__pages(AP_DRAIN_EXTS * sizeof(*d->exts));
@@ -157,16 +185,18 @@ static void ap__checkpoint_write(ap__drain *d)
     ap__checkpoint *cp = &head->checkpoint[next];
 
     cp->batch = ++d->batches;
-    cp->tx_records = d->written;
+    cp->tx_records = d->tx_written;
     cp->tx_slice = d->tx.slice;
     cp->tx_slice_bytes = (uint32_t)d->tx.size;
     cp->ext_bytes = d->ext.size;
     cp->lost_disk = d->lost_disk;
-    cp->aged_records = d->aged.records;
+    cp->aged_records = ap__ageing_removed_records(&d->ageing, &d->tx);
+    cp->raw_aged = d->aged.records - cp->aged_records;
     cp->clock = d->convert.last;
     cp->line_cycles = d->convert.line.cycles0;
     cp->line_ns = d->convert.line.ns0;
     cp->line_mult = d->convert.line.mult;
+    head->raw_count[next] = ap__raw_streams_points(&d->raw, head->raw[next]);
     for (uint32_t i = 0; i < d->slot_count; i++) {
         ap__ring_head *rh = d->arena->slots[i];
 
@@ -246,8 +276,31 @@ static void ap__age(ap__drain *d)
                                          ap__arena_stored(d->arena) + others + AP_OTHER_BYTES);
     ap__ageing_run(&d->ageing, &d->aged);
     if (d->aged.slices != before) {
-        ap__ext_drop_before(&d->ext, (uint32_t)d->aged.slices);
+        ap__ext_drop_before(&d->ext, (uint32_t)(ap__ageing_removed_records(&d->ageing, &d->tx) /
+                                                AP_SLICE_RECORDS));
     }
+}
+
+/* The records of CANN's libraries. */
+static void ap__flush_raw(ap__drain *d)
+{
+    if (d->raw_taken == 0) {
+        return;
+    }
+    ap__raw_streams_flush(&d->raw);
+    if (d->raw.first_errno != 0) {
+        ap__disk_failed(d, d->raw.first_errno);
+    }
+    pthread_mutex_lock(&d->lock);
+    d->taken += d->raw_taken;
+    d->written += d->raw_kept;
+    d->lost_disk += d->raw_lost;
+    d->raw_stored = ap__raw_streams_stored(&d->raw);
+    if (d->ageing.limit != 0) {
+        ap__age(d);
+    }
+    pthread_mutex_unlock(&d->lock);
+    d->raw_taken = d->raw_kept = d->raw_lost = 0;
 }
 
 static void ap__flush(ap__drain *d)
@@ -263,6 +316,7 @@ static void ap__flush(ap__drain *d)
         d->cut_count = 0;
         return; /* without a checkpoint: after this process, recovery reads the rings */
     }
+    ap__flush_raw(d);
     if (d->batch_count != 0) {
         pthread_mutex_lock(&d->lock);
         kept = ap__append(d);
@@ -280,6 +334,7 @@ static void ap__flush(ap__drain *d)
         d->cut_count = 0;
         d->taken += d->batch_count;
         d->written += kept;
+        d->tx_written += kept;
         d->lost_disk += d->batch_count - kept;
         if (d->ext_count != 0) {
             ap__exts_write(d, slice, first, kept);
@@ -344,6 +399,23 @@ static void ap__take_event(ap__drain *d, ap__drain_slot *slot, const uint64_t *r
     d->batch_count++;
 }
 
+static bool ap__raw_ok(const ap__rec_head *head)
+{
+    uint32_t size = ap__raw_bytes(head->flags);
+    uint64_t bytes = head->words >= 2 ? ((const uint64_t *)(const void *)head)[1] : UINT64_MAX;
+
+    return (head->flags & ~AP_RAW_KNOWN) == 0 && bytes <= (head->words - 2) * 8u &&
+           (size == 1 ? bytes != 0 && bytes <= AP_RAW_MAX_BYTES : bytes == size);
+}
+
+static void ap__take_raw(ap__drain *d, const ap__drain_slot *slot, const ap__rec_head *head)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)head;
+
+    ap__raw_streams_take(&d->raw, head->flags, words + 2, (uint32_t)words[1], slot->account);
+    d->raw_taken++;
+}
+
 /* A ring is a mapping of the host program's: never trust its content. */
 static bool ap__record_ok(const ap__rec_head *head, uint64_t room_bytes)
 {
@@ -358,6 +430,8 @@ static bool ap__record_ok(const ap__rec_head *head, uint64_t room_bytes)
         return true;
     case AP_REC_THREAD:
         return bytes == sizeof(ap__rec_thread);
+    case AP_REC_RAW:
+        return ap__raw_ok(head);
     case AP_REC_MARK:
     case AP_REC_PUSH_POP:
     case AP_REC_RANGE:
@@ -388,6 +462,9 @@ static uint64_t ap__take_ring(ap__drain *d, uint32_t index)
         }
         if (head->kind == AP_REC_THREAD) {
             ap__owner_changes(d, slot, (const ap__rec_thread *)(const void *)rec);
+        } else if (head->kind == AP_REC_RAW) {
+            ap__take_raw(d, slot, head);
+            taken++;
         } else if (head->kind != AP_REC_PAD) {
             ap__take_event(d, slot, rec);
             taken++;
@@ -431,6 +508,10 @@ uint64_t ap__drain_pass(ap__drain *d)
     if (!ap__drain_pending(d)) {
         return 0;
     }
+    if (d->raw_names != ap__type_generation()) {
+        d->raw_names = ap__type_generation();
+        ap__raw_streams_renamed(&d->raw);
+    }
     for (uint32_t i = 0; i < n; i++) {
         d->slots[i].target =
             atomic_load_explicit(&d->arena->slots[i]->committed, memory_order_acquire);
@@ -452,9 +533,10 @@ int ap__drain_finish(ap__drain *d)
 {
     int rc = ap__stream_finish(&d->tx);
     int rc2 = ap__ext_close(&d->ext);
+    int rc3 = ap__raw_streams_finish(&d->raw);
 
     ap__drain_free(d);
-    return rc != 0 ? rc : rc2;
+    return rc != 0 ? rc : rc2 != 0 ? rc2 : rc3;
 }
 
 void ap__drain_abandon(ap__drain *d)

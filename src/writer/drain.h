@@ -14,6 +14,7 @@
 #include "writer/ageing.h"
 #include "writer/convert.h"
 #include "writer/ext_file.h"
+#include "writer/raw_streams.h"
 #include "writer/slice.h"
 
 #define AP_DRAIN_BATCH 1024u /* records encoded before they are appended: 256 KiB */
@@ -53,17 +54,24 @@ typedef struct ap__drain {
 
     ap__drain_slot *slots; /* AP_ARENA_MAX_SLOTS, touched as far as used */
     uint32_t slot_count;
+    ap__raw_streams raw;
+    uint32_t raw_names; /* generation of the type names that raw knows */
+    uint64_t raw_taken; /* since the last flush, as the next two */
+    uint64_t raw_kept;
+    uint64_t raw_lost;
     uint32_t aged_slots; /* slots that the storage limit has taken into account */
 
     pthread_mutex_t lock; /* the rest is read by aclprofGetStats */
     ap__thread_account *accounts;
     uint32_t account_count;
     uint64_t taken;   /* events out of the rings */
+    uint64_t tx_written; /* the stamps' part of written */
     uint64_t written; /* of them on disk, removed ones included */
     uint64_t lost_disk;
     uint64_t cut_messages;
     ap__aged aged;
     uint64_t batches;
+    uint64_t raw_stored; /* bytes of the other streams */
     int disk_errno; /* the first */
     bool cut_off; /* the host has closed our files: what is in the rings stays there */
     uint64_t (*others_stored)(void *); /* bytes that others have in the directory; NULL: none */

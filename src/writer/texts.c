@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "ring/shield.h"
+#include "stamp/type_names.h"
 #include "writer/uv_guard.h"
 
 static pthread_mutex_t ap__sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__dict *ap__hashes; /* all under the lock; NULL: no capture */
+static ap__dict *ap__types;
+static uint32_t ap__type_cursor;
 static ap__ext_file *ap__names;
 static uv_async_t *ap__wake;
 static uint32_t ap__cursors[AP_INTERN_USES];
@@ -59,15 +62,60 @@ static void ap__flush_hashes(void)
     (void)ap__dict_flush(ap__hashes);
 }
 
-void ap__texts_begin(ap__dict *hashes, ap__ext_file *names, uv_async_t *wake)
+int ap__texts_types_into(ap__dict *types)
+{
+    uint32_t cursor = 0;
+    uint16_t level = 0;
+    uint32_t type = 0;
+    const char *name = NULL;
+    int err = 0;
+
+    while (err == 0 && ap__type_next(&cursor, &level, &type, &name)) {
+        err = ap__dict_add_type(types, level, type, ap__type_name(level, type)); /* the last one */
+    }
+    return err;
+}
+
+static void ap__flush_types(void)
+{
+    uint16_t level = 0;
+    uint32_t type = 0;
+    const char *name = NULL;
+
+    while (ap__type_next(&ap__type_cursor, &level, &type, &name)) {
+        (void)ap__dict_add_type(ap__types, level, type, name);
+    }
+    (void)ap__dict_flush(ap__types);
+}
+
+void ap__type_added(void)
+{
+    int saved_errno = errno;
+    sigset_t saved;
+    ap__shield shield;
+
+    ap__shield_raise(&shield);
+    ap__enter(&saved);
+    if (ap__types != NULL) {
+        ap__flush_types(); /* before a record of the type is */
+    }
+    ap__leave(&saved);
+    ap__shield_drop(&shield);
+    errno = saved_errno;
+}
+
+void ap__texts_begin(ap__dict *hashes, ap__dict *types, ap__ext_file *names, uv_async_t *wake)
 {
     sigset_t saved;
 
     ap__enter(&saved);
     ap__hashes = hashes;
+    ap__types = types;
+    ap__type_cursor = 0;
     ap__names = names;
     ap__wake = wake;
     memset(ap__cursors, 0, sizeof(ap__cursors));
+    ap__flush_types();
     ap__flush_names();
     ap__flush_hashes();
     ap__leave(&saved);
@@ -121,6 +169,7 @@ void ap__texts_end(void)
     ap__texts_flush();
     ap__enter(&saved);
     ap__hashes = NULL;
+    ap__types = NULL;
     ap__names = NULL;
     ap__wake = NULL;
     ap__leave(&saved);
@@ -150,6 +199,7 @@ void ap__texts_unlock(void)
 void ap__texts_child(void)
 {
     ap__hashes = NULL;
+    ap__types = NULL;
     ap__names = NULL;
     ap__wake = NULL;
     pthread_mutex_unlock(&ap__sink_lock);
