@@ -30,6 +30,8 @@ static inline uint32_t ap__raw_bytes(uint32_t flags)
     return bytes[flags & AP_RAW_CLASS];
 }
 
+/* Last part of the stream's name. */
+const char *ap__raw_tag(uint32_t flags, const char *type_name);
 /* "aging.compact.task_track"; type_name NULL or unfit for a file name: "invalid". */
 void ap__raw_stream_name(uint32_t flags, const char *type_name, char out[AP_RAW_NAME_MAX]);
 

@@ -225,10 +225,8 @@ static bool ap__take_raw(ap__records *r, const ap__ring_item *item, ap__raw_reco
     if ((kind & r->kinds) == 0) {
         return false;
     }
-    tag = kind == AP_RECORD_API ? "data"
-                                : ap__reader_type_name(r->reader, ap__blob_u16(record, 2),
-                                                       ap__blob_u32(record, 4));
-    tag = tag != NULL ? tag : "invalid";
+    tag = ap__raw_tag(item->raw_flags, ap__reader_type_name(r->reader, ap__blob_u16(record, 2),
+                                                            ap__blob_u32(record, 4)));
     if (r->tag != NULL && strcmp(r->tag, tag) != 0) {
         return false;
     }
