@@ -82,7 +82,7 @@ static cJSON *ap__read_json(int host_fd, const char *name, ap__notes *notes)
 }
 
 /* "100.000000" without floating point: 100000000 / 10^6. 0 and "" mean: no counter. */
-static void ap__parse_mhz(const char *text, ap__host_clock *clock, ap__notes *notes)
+void ap__host_clock_parse_mhz(const char *text, ap__host_clock *clock, ap__notes *notes)
 {
     uint64_t v = 0;
     uint64_t scale = 1;
@@ -150,7 +150,7 @@ static void ap__read_info(int host_fd, ap__meta *meta, ap__notes *notes)
         ap__note(notes, "host/info.json has no CPU: record times are taken as nanoseconds");
     } else {
         ap__copy_text(mhz, sizeof(mhz), cJSON_GetObjectItemCaseSensitive(cpu, "Frequency"));
-        ap__parse_mhz(mhz, &meta->clock, notes);
+        ap__host_clock_parse_mhz(mhz, &meta->clock, notes);
     }
     cJSON_Delete(json);
 }
@@ -243,23 +243,31 @@ static void ap__ini_line(const char *line, ap__host_clock *clock, unsigned *seen
     }
 }
 
+unsigned ap__host_clock_parse_log(char *text, ap__host_clock *clock)
+{
+    unsigned seen = 0;
+    char *next = NULL;
+
+    for (char *line = text; line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        ap__ini_line(line, clock, &seen);
+    }
+    return seen;
+}
+
 static void ap__read_host_start(int host_fd, ap__meta *meta, ap__notes *notes)
 {
     size_t length = 0;
     int error = 0;
     unsigned seen = 0;
-    char *next = NULL;
     char *text = ap__read_whole(host_fd, "host_start.log", AP_CONTROL_MAX, &length, notes, &error);
 
     if (text != NULL) {
         meta->has_host_start = true;
-        for (char *line = text; line != NULL; line = next) {
-            next = strchr(line, '\n');
-            if (next != NULL) {
-                *next++ = '\0';
-            }
-            ap__ini_line(line, &meta->clock, &seen);
-        }
+        seen = ap__host_clock_parse_log(text, &meta->clock);
         free(text);
     }
     if (seen != 3) {

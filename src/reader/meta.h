@@ -42,6 +42,12 @@ typedef struct ap__meta {
     ap__host_clock clock;
 } ap__meta;
 
+/* "100.000000" MHz into the clock; "" or 0: its times are nanoseconds. A note when it is neither. */
+void ap__host_clock_parse_mhz(const char *text, ap__host_clock *clock, ap__notes *notes);
+/* The pair clock_monotonic_raw and cntvct of a start log, which is changed. Bits: 1 and 2, which of them
+ * were there. */
+unsigned ap__host_clock_parse_log(char *text, ap__host_clock *clock);
+
 /* Reads what is there; what is missing or damaged makes a note. */
 void ap__meta_read(int host_fd, ap__meta *meta, ap__notes *notes);
 

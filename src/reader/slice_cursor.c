@@ -25,8 +25,19 @@ void ap__slice_cursor_begin(ap__slice_cursor *cursor, int data_fd, const ap__sou
     cursor->source = source;
     cursor->notes = notes;
     cursor->record_size = ap__source_record_size(source->kind);
+    cursor->magic = AP_WIRE_MAGIC;
     cursor->glued = !ap__reads_per_slice(source);
     cursor->fd = -1;
+}
+
+void ap__slice_cursor_begin_as(ap__slice_cursor *cursor, int data_fd, const ap__source *source,
+                               uint32_t record_size, uint16_t magic, uint32_t magic_at,
+                               ap__notes *notes)
+{
+    ap__slice_cursor_begin(cursor, data_fd, source, notes);
+    cursor->record_size = record_size;
+    cursor->magic = magic;
+    cursor->magic_at = magic_at;
 }
 
 void ap__slice_cursor_limit(ap__slice_cursor *cursor, uint32_t slice, uint64_t bytes)
@@ -64,12 +75,12 @@ static bool ap__run_begins(const ap__slice_cursor *cursor)
     return at == 0 || s[at].number != s[at - 1].number + 1;
 }
 
-static bool ap__magic_at(int fd, uint64_t offset)
+static bool ap__magic_at(const ap__slice_cursor *cursor, int fd, uint64_t offset)
 {
     uint16_t magic = 0;
 
-    return ap__pread_full(fd, &magic, sizeof(magic), offset) == sizeof(magic) &&
-           magic == AP_WIRE_MAGIC;
+    return ap__pread_full(fd, &magic, sizeof(magic), offset + cursor->magic_at) == sizeof(magic) &&
+           magic == cursor->magic;
 }
 
 /* A run of slices whose beginning was deleted may start in the middle of a record: how many bytes
@@ -90,7 +101,7 @@ static uint64_t ap__run_head(const ap__slice_cursor *cursor, int fd)
         total += ap__slice_extent(cursor, &s[i]);
     }
     rest = total % cursor->record_size;
-    if (rest == 0 || ap__magic_at(fd, 0) || !ap__magic_at(fd, rest)) {
+    if (rest == 0 || ap__magic_at(cursor, fd, 0) || !ap__magic_at(cursor, fd, rest)) {
         return 0;
     }
     return rest;
@@ -244,7 +255,7 @@ bool ap__slice_cursor_next(ap__slice_cursor *cursor, ap__blob *record, uint32_t 
     for (;;) {
         if (cursor->filled - cursor->first >= cursor->record_size) {
             ap__blob found = {cursor->buffer + cursor->first, cursor->record_size};
-            bool good = ap__blob_u16(found, 0) == AP_WIRE_MAGIC;
+            bool good = ap__blob_u16(found, cursor->magic_at) == cursor->magic;
 
             *record = found;
             *slice = cursor->record_slice;

@@ -17,6 +17,8 @@ typedef struct ap__slice_cursor {
     const ap__source *source;
     ap__notes *notes;
     uint32_t record_size;
+    uint16_t magic;     /* of every record, at magic_at */
+    uint32_t magic_at;
     bool glued; /* records may straddle slices */
 
     /* an unfinished directory: what lies beyond this position is not looked at */
@@ -46,6 +48,10 @@ typedef struct ap__slice_cursor {
 /* The source must have fixed records. */
 void ap__slice_cursor_begin(ap__slice_cursor *cursor, int data_fd, const ap__source *source,
                             ap__notes *notes);
+/* Records of another size and magic than the source's kind has. */
+void ap__slice_cursor_begin_as(ap__slice_cursor *cursor, int data_fd, const ap__source *source,
+                               uint32_t record_size, uint16_t magic, uint32_t magic_at,
+                               ap__notes *notes);
 void ap__slice_cursor_limit(ap__slice_cursor *cursor, uint32_t slice, uint64_t bytes);
 /* false at the end. The record is valid until the next call. */
 bool ap__slice_cursor_next(ap__slice_cursor *cursor, ap__blob *record, uint32_t *slice,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "tool/install.h"
+#include "tool/verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The devices' records: tasks from the scheduler's log, counters from its reports. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model.h"
+#include "format/wire_device.h"
+
+/* Tasks that have begun, a list for each stream and task. */
+typedef struct ap__begun {
+    uint64_t cycles;
+    uint32_t key;  /* stream << 16 | task */
+    uint32_t next; /* in the pool + 1 */
+    uint32_t kind;
+} ap__begun;
+
+#define AP_BUCKETS 65536u
+
+typedef struct ap__pairing {
+    uint32_t *heads; /* AP_BUCKETS */
+    ap__begun *pool;
+    uint32_t pool_count;
+    uint32_t free; /* list through next */
+} ap__pairing;
+
+static uint32_t ap__bucket(uint32_t key)
+{
+    return (key * 2654435761u) >> 16;
+}
+
+static int ap__begin(ap__pairing *p, uint32_t key, uint32_t kind, uint64_t cycles)
+{
+    uint32_t *tail = &p->heads[ap__bucket(key)];
+    uint32_t at = p->free;
+    ap__begun *b = NULL;
+
+    if (at != 0) {
+        p->free = p->pool[at - 1].next;
+    } else {
+        if (ap__model_push((void **)&p->pool, &p->pool_count, sizeof(*p->pool)) == NULL) {
+            return ENOMEM;
+        }
+        at = p->pool_count;
+    }
+    b = &p->pool[at - 1];
+    *b = (ap__begun){cycles, key, 0, kind};
+    while (*tail != 0) { /* oldest first */
+        tail = &p->pool[*tail - 1].next;
+    }
+    *tail = at;
+    return 0;
+}
+
+/* false: nothing of the key has begun */
+static bool ap__end(ap__pairing *p, uint32_t key, uint32_t kind, uint64_t *cycles)
+{
+    for (uint32_t *at = &p->heads[ap__bucket(key)]; *at != 0; at = &p->pool[*at - 1].next) {
+        ap__begun *b = &p->pool[*at - 1];
+
+        if (b->key == key && b->kind == kind) {
+            uint32_t mine = *at;
+
+            *cycles = b->cycles;
+            *at = b->next;
+            b->next = p->free;
+            p->free = mine;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log *log,
+                        uint64_t start_cycles)
+{
+    ap__task *t = ap__model_push((void **)&m->tasks, &m->task_count, sizeof(*t));
+    const ap__device_view *view = &m->devices[device];
+
+    if (t == NULL) {
+        return ENOMEM;
+    }
+    *t = (ap__task){
+        .start_ns = ap__device_wall_ns(view, start_cycles),
+        .end_ns = ap__device_wall_ns(view, log->cycles),
+        .start_cycles = start_cycles,
+        .end_cycles = log->cycles,
+        .device = device,
+        .kind = AP_STARS_KIND(log->head),
+        .stream = log->stream,
+        .task = log->task,
+        .track = AP_NONE,
+        .counters = AP_NONE,
+    };
+    return 0;
+}
+
+static int ap__load_tasks(ap__model *m, uint32_t device, ap__slice_cursor *cursor)
+{
+    ap__pairing p = {.heads = calloc(AP_BUCKETS, sizeof(*p.heads))};
+    ap__blob record;
+    uint32_t slice = 0;
+    uint32_t index = 0;
+    uint64_t begun = 0;
+    uint64_t paired = 0;
+    int rc = p.heads != NULL ? 0 : ENOMEM;
+
+    while (rc == 0 && ap__slice_cursor_next(cursor, &record, &slice, &index)) {
+        ap__wire_stars_log log;
+        uint64_t start = 0;
+        uint32_t key = 0;
+
+        memcpy(&log, record.data, sizeof(log));
+        key = (uint32_t)log.stream << 16 | log.task;
+        if (AP_STARS_FUNCTION(log.head) == AP_STARS_START) {
+            begun++;
+            rc = ap__begin(&p, key, AP_STARS_KIND(log.head), log.cycles);
+        } else if (AP_STARS_FUNCTION(log.head) == AP_STARS_END) {
+            if (ap__end(&p, key, AP_STARS_KIND(log.head), &start)) {
+                paired++;
+                rc = ap__add_task(m, device, &log, start);
+            } else {
+                m->unfinished_tasks++;
+            }
+        }
+    }
+    m->unfinished_tasks += begun - paired;
+    free(p.heads);
+    free(p.pool);
+    return rc;
+}
+
+/* ---- counters ---- */
+
+typedef struct ap__pmu {
+    uint32_t key;
+    uint64_t start;
+    uint32_t counters;
+} ap__pmu;
+
+static int ap__pmus_by_key(const void *a, const void *b)
+{
+    const ap__pmu *x = a;
+    const ap__pmu *y = b;
+
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int ap__read_pmus(ap__model *m, ap__slice_cursor *cursor, ap__pmu **list, uint32_t *count)
+{
+    ap__blob record;
+    uint32_t slice = 0;
+    uint32_t index = 0;
+
+    while (ap__slice_cursor_next(cursor, &record, &slice, &index)) {
+        ap__wire_stars_pmu w;
+        ap__pmu *pmu = NULL;
+        ap__counters *c = NULL;
+
+        memcpy(&w, record.data, sizeof(w));
+        if (AP_STARS_FUNCTION(w.head) != AP_STARS_TASK_PMU || w.ffts_type >> 13 > 1) {
+            continue; /* parts of FFTS+ tasks are not joined */
+        }
+        pmu = ap__model_push((void **)list, count, sizeof(*pmu));
+        c = pmu != NULL ? ap__model_push((void **)&m->counters, &m->counters_count, sizeof(*c))
+                        : NULL;
+        if (c == NULL) {
+            return ENOMEM;
+        }
+        *pmu = (ap__pmu){(uint32_t)w.stream << 16 | w.task, w.start_cycles, m->counters_count - 1};
+        c->vector = w.ffts_type >> 13 == 1;
+        c->cycles = w.total_cycles;
+        memcpy(c->values, w.counters, sizeof(c->values));
+    }
+    return 0;
+}
+
+/* Of the same key, the report whose start lies in the task. */
+static void ap__give_counters(ap__model *m, uint32_t from, const ap__pmu *list, uint32_t count)
+{
+    for (uint32_t i = from; i < m->task_count; i++) {
+        ap__task *t = &m->tasks[i];
+        ap__pmu key = {(uint32_t)t->stream << 16 | t->task, t->start_cycles, 0};
+        uint32_t low = 0;
+        uint32_t high = count;
+
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+
+            if (ap__pmus_by_key(&list[middle], &key) < 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if (low < count && list[low].key == key.key && list[low].start <= t->end_cycles) {
+            t->counters = list[low].counters;
+        }
+    }
+}
+
+static int ap__tasks_by_start(const void *a, const void *b)
+{
+    const ap__task *x = a;
+    const ap__task *y = b;
+
+    if (x->start_ns != y->start_ns) {
+        return x->start_ns < y->start_ns ? -1 : 1;
+    }
+    if (x->device != y->device) {
+        return x->device < y->device ? -1 : 1;
+    }
+    return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+static int ap__load_device(ap__model *m, uint32_t device, ap__slice_cursor *cursor)
+{
+    uint32_t from = m->task_count;
+    ap__pmu *pmus = NULL;
+    uint32_t count = 0;
+    int rc = 0;
+
+    if (ap__device_records(&m->devices[device], m->reader, "stars_soc.data",
+                           sizeof(ap__wire_stars_log), AP_STARS_MAGIC, 2, cursor)) {
+        rc = ap__load_tasks(m, device, cursor);
+        ap__slice_cursor_end(cursor);
+    }
+    if (rc == 0 && m->devices[device].pmu_by_task &&
+        ap__device_records(&m->devices[device], m->reader, "ffts_profile.data",
+                           sizeof(ap__wire_stars_pmu), AP_STARS_MAGIC, 2, cursor)) {
+        rc = ap__read_pmus(m, cursor, &pmus, &count);
+        ap__slice_cursor_end(cursor);
+    }
+    if (rc == 0 && count != 0) {
+        qsort(pmus, count, sizeof(*pmus), ap__pmus_by_key);
+        ap__give_counters(m, from, pmus, count);
+    }
+    free(pmus);
+    return rc;
+}
+
+int ap__model_load_devices(ap__model *model)
+{
+    ap__slice_cursor *cursor = malloc(sizeof(*cursor));
+    int rc = cursor != NULL ? 0 : ENOMEM;
+
+    for (uint32_t i = 0; rc == 0 && i < model->device_count; i++) {
+        uint32_t chip = model->devices[i].chip;
+
+        if (chip == 5 || chip == 7 || chip == 8 || chip == 11) { /* 64-byte records */
+            rc = ap__load_device(model, i, cursor);
+        }
+    }
+    if (rc == 0 && model->task_count != 0) {
+        qsort(model->tasks, model->task_count, sizeof(model->tasks[0]), ap__tasks_by_start);
+    }
+    free(cursor);
+    return rc;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happened in a capture, joined from host and device records: calls, device tasks with the
+ * operators and counters that belong to them. Times are wall clock ns since 1970.
+ *
+ * Device tasks are read from the 64-byte STARS records (910B class).
+ */
+#ifndef AP_ANALYSIS_MODEL_H_
+#define AP_ANALYSIS_MODEL_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reader/device_view.h"
+#include "reader/reader.h"
+
+#define AP_MODEL_DEVICES 64u
+#define AP_MODEL_COUNTERS 8u
+#define AP_NONE UINT32_MAX
+
+/* A call of one of the host's layers. */
+typedef struct ap__api_call {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t item; /* id of a text, or a number of the layer's own */
+    uint32_t type;
+    uint32_t tid;
+    uint16_t level;
+} ap__api_call;
+
+/* What the graph engine says of an operator that it launches. */
+typedef struct ap__node {
+    uint64_t time_ns;
+    uint64_t name; /* ids of texts */
+    uint64_t op_type;
+    uint64_t hf32; /* 0: not told */
+    uint32_t tid;
+    uint32_t task_type;
+    uint32_t blocks;
+    uint32_t tensor_from; /* in ap__model.tensors */
+    uint32_t tensor_count;
+} ap__node;
+
+typedef struct ap__tensor {
+    uint32_t kind; /* 0 input, 1 output */
+    uint32_t format;
+    uint32_t data_type;
+    uint32_t shape[8]; /* ends with the first 0 */
+} ap__tensor;
+
+/* What the runtime says of a task that it submits. */
+typedef struct ap__track {
+    uint64_t time_ns;
+    uint64_t kernel; /* id of its name, 0: none */
+    uint64_t type;
+    uint32_t tid;
+    uint32_t task; /* with the batch above, where the chip has long ids */
+    uint16_t device;
+    uint16_t stream;
+    uint32_t next; /* of the same device, stream and task */
+    uint32_t node; /* AP_NONE: no operator */
+    uint32_t model;
+} ap__track;
+
+typedef struct ap__counters {
+    bool vector; /* of the vector cores, else of the cube cores */
+    uint64_t cycles;
+    uint64_t values[AP_MODEL_COUNTERS];
+} ap__counters;
+
+typedef struct ap__task {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t start_cycles;
+    uint64_t end_cycles;
+    uint32_t device; /* index in ap__model.devices */
+    uint32_t kind;   /* AP_SQE_* */
+    uint16_t stream;
+    uint16_t task;
+    uint32_t track;    /* AP_NONE: the runtime has told nothing */
+    uint32_t counters; /* AP_NONE: none */
+} ap__task;
+
+typedef struct ap__model {
+    ap__reader *reader;
+    ap__device_view devices[AP_MODEL_DEVICES];
+    uint32_t device_count;
+    bool simulated;
+    ap__api_call *calls; /* by start */
+    uint32_t call_count;
+    ap__node *nodes; /* by thread and time */
+    uint32_t node_count;
+    ap__tensor *tensors;
+    uint32_t tensor_count;
+    ap__track *tracks; /* by time */
+    uint32_t track_count;
+    ap__task *tasks; /* by start */
+    uint32_t task_count;
+    ap__counters *counters;
+    uint32_t counters_count;
+    uint64_t unfinished_tasks; /* a start without an end, or the other way round */
+} ap__model;
+
+/* Reads everything but the stamps, which are the reader's. 0 or ENOMEM; what is missing or damaged
+ * makes a note of the reader. The reader must outlive the model. */
+int ap__model_load(ap__model *model, ap__reader *reader);
+void ap__model_free(ap__model *model);
+
+/* The operator of a task; NULL: none. */
+const ap__node *ap__task_node(const ap__model *model, const ap__task *task);
+/* Name of the kernel, else of the operator, else NULL. */
+const char *ap__task_name(const ap__model *model, const ap__task *task);
+/* "AI_CORE", … of the operator, else what the runtime calls the task, else what the device says. */
+const char *ap__task_type(const ap__model *model, const ap__task *task);
+/* "acl", "model", "node", "communication", "runtime", or another word; never NULL. */
+const char *ap__level_name(uint32_t level);
+/* Name of a call; a number in `buffer` (of 16) when it has none. */
+const char *ap__call_name(const ap__model *model, const ap__api_call *call, char *buffer);
+
+/* host.c, device.c: the two halves of ap__model_load */
+int ap__model_load_host(ap__model *model);
+int ap__model_load_devices(ap__model *model);
+
+/* Room for one more element in a growing array; NULL without memory. */
+void *ap__model_push(void **array, uint32_t *count, size_t element);
+
+#endif

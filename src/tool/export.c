@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "tool/export.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AP_EXPORT_DIR "mindstudio_profiler_output"
+#define AP_CSV_ROWS 1000000u
+
+void ap__export_failed(ap__export *e, const char *file, int rc)
+{
+    if (e->error[0] == '\0') {
+        (void)snprintf(e->error, sizeof(e->error), "%s: %s", file, strerror(rc));
+    }
+}
+
+static void ap__set_stamp(ap__export *e)
+{
+    time_t now = time(NULL);
+    struct tm local;
+
+    if (localtime_r(&now, &local) == NULL ||
+        strftime(e->stamp, sizeof(e->stamp), "%Y%m%d%H%M%S", &local) == 0) {
+        (void)snprintf(e->stamp, sizeof(e->stamp), "99999999999999");
+    }
+}
+
+int ap__export_open(ap__export *e, const char *prof_dir, const char *output)
+{
+    memset(e, 0, sizeof(*e));
+    e->prof_dir = prof_dir;
+    e->slice_rows = AP_CSV_ROWS;
+    e->dir_fd = -1;
+    ap__set_stamp(e);
+    if (snprintf(e->dir, sizeof(e->dir), "%s/" AP_EXPORT_DIR, output != NULL ? output : prof_dir) >=
+        (int)sizeof(e->dir)) {
+        (void)snprintf(e->error, sizeof(e->error), "the output path is too long");
+        return -1;
+    }
+    if (mkdir(e->dir, 0750) != 0 && errno != EEXIST) {
+        ap__export_failed(e, e->dir, errno);
+        return -1;
+    }
+    e->dir_fd = open(e->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (e->dir_fd < 0) {
+        ap__export_failed(e, e->dir, errno);
+        return -1;
+    }
+    return 0;
+}
+
+/* "<type>[_slice_<n>]_<14 digits>.csv|json" */
+static bool ap__is_export(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    size_t digits = 0;
+
+    if (dot == NULL || (strcmp(dot, ".csv") != 0 && strcmp(dot, ".json") != 0)) {
+        return false;
+    }
+    while (dot - digits > name && dot[-1 - (long)digits] >= '0' && dot[-1 - (long)digits] <= '9') {
+        digits++;
+    }
+    return digits == 14 && dot - digits - 1 > name && dot[-1 - (long)digits] == '_';
+}
+
+void ap__export_remove_old(ap__export *e)
+{
+    int fd = openat(e->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry = NULL;
+
+    while (list != NULL && (entry = readdir(list)) != NULL) {
+        if (ap__is_export(entry->d_name)) {
+            (void)unlinkat(e->dir_fd, entry->d_name, 0);
+        }
+    }
+    if (list != NULL) {
+        closedir(list);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void ap__export_close(ap__export *e)
+{
+    if (e->dir_fd >= 0) {
+        close(e->dir_fd);
+        e->dir_fd = -1;
+    }
+}

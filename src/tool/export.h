@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `aclprof export`: the files that the vendor's parser makes of a PROF_* directory. */
+#ifndef AP_TOOL_EXPORT_H_
+#define AP_TOOL_EXPORT_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/model.h"
+
+#define AP_EXPORT_FILES 64u
+
+typedef struct ap__export {
+    const char *prof_dir;
+    char dir[4352];  /* where the files go */
+    char stamp[16];  /* YYYYmmddHHMMSS of all files */
+    int dir_fd;
+    uint64_t slice_rows; /* rows of one CSV file */
+    bool guard;      /* texts that a spreadsheet would take for a formula get an apostrophe */
+    uint32_t file_count;
+    char files[AP_EXPORT_FILES][96]; /* written so far */
+    char error[4608];                /* of the first that could not be written */
+} ap__export;
+
+/* Makes and opens mindstudio_profiler_output below `output` (NULL: the PROF_* directory).
+ * 0 or -1 with error set. */
+int ap__export_open(ap__export *e, const char *prof_dir, const char *output);
+/* Deletes earlier exports of ours and the vendor's in it: files with a known name and a stamp. */
+void ap__export_remove_old(ap__export *e);
+void ap__export_close(ap__export *e);
+void ap__export_failed(ap__export *e, const char *file, int rc);
+
+/* Each returns 0 or errno (after ap__export_failed). No rows, no file. */
+int ap__csv_op_summary(ap__export *e, const ap__model *m);
+int ap__csv_task_time(ap__export *e, const ap__model *m);
+int ap__csv_op_statistic(ap__export *e, const ap__model *m);
+int ap__csv_api_statistic(ap__export *e, const ap__model *m);
+int ap__csv_msprof_tx(ap__export *e, const ap__model *m);
+int ap__json_timeline(ap__export *e, const ap__model *m);
+
+#endif

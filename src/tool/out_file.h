@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A file that appears under its name when it is whole: buffered, mode 0640, temporary name, rename. */
+#ifndef AP_TOOL_OUT_FILE_H_
+#define AP_TOOL_OUT_FILE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ap__out {
+    int dir_fd;
+    int fd;
+    int rc; /* first errno */
+    size_t used;
+    char name[96];
+    char part[112];
+    char buffer[65536];
+} ap__out;
+
+/* 0 or errno. */
+int ap__out_open(ap__out *o, int dir_fd, const char *name);
+void ap__out_bytes(ap__out *o, const void *data, size_t bytes);
+void ap__out_text(ap__out *o, const char *text);
+void ap__out_u64(ap__out *o, uint64_t value);
+/* Whole microseconds and three decimals of nanoseconds: "1767240301000123.456". */
+void ap__out_us(ap__out *o, uint64_t ns);
+void ap__out_printf(ap__out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Gives the file its name. 0, or the first errno with nothing left behind. */
+int ap__out_finish(ap__out *o);
+/* As if it had never been begun. */
+void ap__out_drop(ap__out *o);
+
+#endif
