@@ -10,7 +10,7 @@
 /* Tasks that have begun, a list for each stream and task. */
 typedef struct ap__begun {
     uint64_t cycles;
-    uint32_t key;  /* stream << 16 | task */
+    uint64_t key;  /* part << 32 | stream << 16 | task */
     uint32_t next; /* in the pool + 1 */
     uint32_t kind;
 } ap__begun;
@@ -24,12 +24,12 @@ typedef struct ap__pairing {
     uint32_t free; /* list through next */
 } ap__pairing;
 
-static uint32_t ap__bucket(uint32_t key)
+static uint32_t ap__bucket(uint64_t key)
 {
-    return (key * 2654435761u) >> 16;
+    return (uint32_t)((key * 0x9E3779B97F4A7C15ull) >> 48);
 }
 
-static int ap__begin(ap__pairing *p, uint32_t key, uint32_t kind, uint64_t cycles)
+static int ap__begin(ap__pairing *p, uint64_t key, uint32_t kind, uint64_t cycles)
 {
     uint32_t *tail = &p->heads[ap__bucket(key)];
     uint32_t at = p->free;
@@ -53,7 +53,7 @@ static int ap__begin(ap__pairing *p, uint32_t key, uint32_t kind, uint64_t cycle
 }
 
 /* false: nothing of the key has begun */
-static bool ap__end(ap__pairing *p, uint32_t key, uint32_t kind, uint64_t *cycles)
+static bool ap__end(ap__pairing *p, uint64_t key, uint32_t kind, uint64_t *cycles)
 {
     for (uint32_t *at = &p->heads[ap__bucket(key)]; *at != 0; at = &p->pool[*at - 1].next) {
         ap__begun *b = &p->pool[*at - 1];
@@ -72,7 +72,7 @@ static bool ap__end(ap__pairing *p, uint32_t key, uint32_t kind, uint64_t *cycle
 }
 
 static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log *log,
-                        uint64_t start_cycles)
+                        uint64_t start_cycles, uint32_t part)
 {
     ap__task *t = ap__model_push((void **)&m->tasks, &m->task_count, sizeof(*t));
     const ap__device_view *view = &m->devices[device];
@@ -86,7 +86,8 @@ static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log 
         .start_cycles = start_cycles,
         .end_cycles = log->cycles,
         .device = device,
-        .kind = AP_STARS_KIND(log->head),
+        .kind = part != AP_NONE ? log->sub_type : AP_STARS_KIND(log->head),
+        .part = part,
         .stream = log->stream,
         .task = log->task,
         .track = AP_NONE,
@@ -108,17 +109,22 @@ static int ap__load_tasks(ap__model *m, uint32_t device, ap__slice_cursor *curso
     while (rc == 0 && ap__slice_cursor_next(cursor, &record, &slice, &index)) {
         ap__wire_stars_log log;
         uint64_t start = 0;
-        uint32_t key = 0;
+        uint64_t key = 0;
+        uint32_t function = 0;
+        bool part = false;
 
         memcpy(&log, record.data, sizeof(log));
-        key = (uint32_t)log.stream << 16 | log.task;
-        if (AP_STARS_FUNCTION(log.head) == AP_STARS_START) {
+        function = AP_STARS_FUNCTION(log.head);
+        part = function == AP_STARS_PART_START || function == AP_STARS_PART_END;
+        key = (uint64_t)log.stream << 16 | log.task |
+              (part ? (uint64_t)(log.accelerator + 1u) << 32 : 0);
+        if (function == AP_STARS_START || function == AP_STARS_PART_START) {
             begun++;
             rc = ap__begin(&p, key, AP_STARS_KIND(log.head), log.cycles);
-        } else if (AP_STARS_FUNCTION(log.head) == AP_STARS_END) {
+        } else if (function == AP_STARS_END || function == AP_STARS_PART_END) {
             if (ap__end(&p, key, AP_STARS_KIND(log.head), &start)) {
                 paired++;
-                rc = ap__add_task(m, device, &log, start);
+                rc = ap__add_task(m, device, &log, start, part ? log.accelerator : AP_NONE);
             } else {
                 m->unfinished_tasks++;
             }
@@ -196,7 +202,8 @@ static void ap__give_counters(ap__model *m, uint32_t from, const ap__pmu *list, 
                 high = middle;
             }
         }
-        if (low < count && list[low].key == key.key && list[low].start <= t->end_cycles) {
+        if (t->part == AP_NONE && low < count && list[low].key == key.key &&
+            list[low].start <= t->end_cycles) {
             t->counters = list[low].counters;
         }
     }
@@ -214,6 +221,81 @@ static int ap__tasks_by_start(const void *a, const void *b)
         return x->device < y->device ? -1 : 1;
     }
     return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+/* ---- frequency ---- */
+
+static int ap__frequencies_by_time(const void *a, const void *b)
+{
+    const ap__frequency *x = a;
+    const ap__frequency *y = b;
+
+    if (x->device != y->device) {
+        return x->device < y->device ? -1 : 1;
+    }
+    return x->cycles < y->cycles ? -1 : x->cycles > y->cycles;
+}
+
+static int ap__take_frequencies(ap__model *m, uint32_t device, const ap__wire_lpm *w)
+{
+    for (uint32_t k = 0; w->kind == AP_LPM_AIC_MHZ && k < w->count && k < AP_LPM_CHANGES; k++) {
+        ap__frequency *f =
+            ap__model_push((void **)&m->frequencies, &m->frequency_count, sizeof(*f));
+
+        if (f == NULL) {
+            return ENOMEM;
+        }
+        *f = (ap__frequency){w->changes[k].cycles, device, w->changes[k].value};
+    }
+    return 0;
+}
+
+static int ap__load_frequencies(ap__model *m, uint32_t device, ap__slice_cursor *cursor)
+{
+    static const char *const files[] = {"lpmFreqConv.data", "lpmInfoConv.data"};
+    ap__blob record;
+    uint32_t slice = 0;
+    uint32_t index = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (!ap__device_records(&m->devices[device], m->reader, files[i], sizeof(ap__wire_lpm), 0,
+                                0, cursor)) {
+            continue;
+        }
+        while (rc == 0 && ap__slice_cursor_next(cursor, &record, &slice, &index)) {
+            ap__wire_lpm w;
+
+            memcpy(&w, record.data, sizeof(w));
+            rc = ap__take_frequencies(m, device, &w);
+        }
+        ap__slice_cursor_end(cursor);
+    }
+    return rc;
+}
+
+uint32_t ap__task_mhz(const ap__model *m, const ap__task *task, bool vector)
+{
+    const ap__device_view *view = &m->devices[task->device];
+    uint32_t mhz = vector ? view->aiv_mhz : view->aic_mhz;
+    uint32_t low = 0;
+    uint32_t high = m->frequency_count;
+    ap__frequency key = {task->start_cycles, task->device, 0};
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (ap__frequencies_by_time(&m->frequencies[middle], &key) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low != 0 && m->frequencies[low - 1].device == task->device &&
+        m->frequencies[low - 1].mhz != 0) {
+        mhz = m->frequencies[low - 1].mhz;
+    }
+    return mhz;
 }
 
 static int ap__load_device(ap__model *m, uint32_t device, ap__slice_cursor *cursor)
@@ -234,6 +316,7 @@ static int ap__load_device(ap__model *m, uint32_t device, ap__slice_cursor *curs
         rc = ap__read_pmus(m, cursor, &pmus, &count);
         ap__slice_cursor_end(cursor);
     }
+    rc = rc != 0 ? rc : ap__load_frequencies(m, device, cursor);
     if (rc == 0 && count != 0) {
         qsort(pmus, count, sizeof(*pmus), ap__pmus_by_key);
         ap__give_counters(m, from, pmus, count);
@@ -253,6 +336,10 @@ int ap__model_load_devices(ap__model *model)
         if (chip == 5 || chip == 7 || chip == 8 || chip == 11) { /* 64-byte records */
             rc = ap__load_device(model, i, cursor);
         }
+    }
+    if (rc == 0 && model->frequency_count != 0) {
+        qsort(model->frequencies, model->frequency_count, sizeof(model->frequencies[0]),
+              ap__frequencies_by_time);
     }
     if (rc == 0 && model->task_count != 0) {
         qsort(model->tasks, model->task_count, sizeof(model->tasks[0]), ap__tasks_by_start);

@@ -10,6 +10,7 @@
 
 #include "format/wire_device.h"
 #include "format/wire_host.h"
+#include "format/wire_report.h"
 
 void *ap__model_push(void **array, uint32_t *count, size_t element)
 {
@@ -94,6 +95,9 @@ static int ap__join(ap__model *m)
     if (rc == 0 && m->track_count != 0) {
         qsort_r(order, m->track_count, sizeof(*order), ap__by_key, m->tracks);
         for (uint32_t i = 0; i < m->task_count; i++) { /* by start: in the order of the stream */
+            if (m->tasks[i].part != AP_NONE) {
+                continue; /* the whole task has it */
+            }
             m->tasks[i].track = ap__take_track(m, order, taken, &m->tasks[i]);
         }
     }
@@ -129,6 +133,7 @@ void ap__model_free(ap__model *model)
     free(model->tracks);
     free(model->tasks);
     free(model->counters);
+    free(model->frequencies);
     ap__device_views_close(model->devices, model->device_count);
     memset(model, 0, sizeof(*model));
 }
@@ -139,7 +144,11 @@ const ap__node *ap__task_node(const ap__model *model, const ap__task *task)
 {
     const ap__track *track = task->track != AP_NONE ? &model->tracks[task->track] : NULL;
 
-    return track != NULL && track->node != AP_NONE ? &model->nodes[track->node] : NULL;
+    const ap__node *node =
+        track != NULL && track->node != AP_NONE ? &model->nodes[track->node] : NULL;
+
+    /* the tasks that a communication operator is made of are no operators */
+    return node != NULL && node->task_type != AP_NODE_COMMUNICATION ? node : NULL;
 }
 
 const char *ap__task_name(const ap__model *model, const ap__task *task)
@@ -166,8 +175,17 @@ const char *ap__task_type(const ap__model *model, const ap__task *task)
                  {AP_SQE_NOTIFY_WAIT, "NOTIFY_WAIT"},
                  {AP_SQE_SDMA, "SDMA"}};
     const ap__node *node = ap__task_node(model, task);
+    static const struct {
+        uint32_t kind;
+        const char *name;
+    } parts[] = {{0, "AIC"}, {1, "AIV"}, {6, "MIX_AIC"}, {7, "MIX_AIV"}, {8, "SDMA"}};
     const char *name = NULL;
 
+    for (size_t i = 0; task->part != AP_NONE && i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i].kind == task->kind) {
+            return parts[i].name;
+        }
+    }
     if (node != NULL && node->task_type < sizeof(nodes) / sizeof(nodes[0])) {
         return nodes[node->task_type];
     }

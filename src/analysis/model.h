@@ -68,17 +68,25 @@ typedef struct ap__counters {
     uint64_t values[AP_MODEL_COUNTERS];
 } ap__counters;
 
+/* The AI core frequency from a moment on. */
+typedef struct ap__frequency {
+    uint64_t cycles;
+    uint32_t device; /* index in ap__model.devices */
+    uint32_t mhz;
+} ap__frequency;
+
 typedef struct ap__task {
     uint64_t start_ns;
     uint64_t end_ns;
     uint64_t start_cycles;
     uint64_t end_cycles;
     uint32_t device; /* index in ap__model.devices */
-    uint32_t kind;   /* AP_SQE_* */
+    uint32_t kind;   /* AP_SQE_*; of a part: its type */
     uint16_t stream;
     uint16_t task;
     uint32_t track;    /* AP_NONE: the runtime has told nothing */
     uint32_t counters; /* AP_NONE: none */
+    uint32_t part;     /* of an FFTS+ task: its number; AP_NONE: the whole task */
 } ap__task;
 
 typedef struct ap__model {
@@ -98,6 +106,8 @@ typedef struct ap__model {
     uint32_t task_count;
     ap__counters *counters;
     uint32_t counters_count;
+    ap__frequency *frequencies; /* by device and time */
+    uint32_t frequency_count;
     uint64_t unfinished_tasks; /* a start without an end, or the other way round */
 } ap__model;
 
@@ -112,6 +122,8 @@ const ap__node *ap__task_node(const ap__model *model, const ap__task *task);
 const char *ap__task_name(const ap__model *model, const ap__task *task);
 /* "AI_CORE", … of the operator, else what the runtime calls the task, else what the device says. */
 const char *ap__task_type(const ap__model *model, const ap__task *task);
+/* MHz of the cores at the task's start. */
+uint32_t ap__task_mhz(const ap__model *model, const ap__task *task, bool vector);
 /* "acl", "model", "node", "communication", "runtime", or another word; never NULL. */
 const char *ap__level_name(uint32_t level);
 /* Name of a call; a number in `buffer` (of 16) when it has none. */

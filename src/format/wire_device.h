@@ -13,6 +13,8 @@
 #define AP_STARS_KIND(head) ((uint32_t)(head) >> 10)
 #define AP_STARS_START 0u
 #define AP_STARS_END 1u
+#define AP_STARS_PART_START 0x22u /* 100010: part of an FFTS+ task */
+#define AP_STARS_PART_END 0x23u
 #define AP_STARS_TASK_PMU 0x28u /* 101000 */
 
 /* AP_STARS_KIND */
@@ -27,8 +29,8 @@ typedef struct __attribute__((packed)) ap__wire_stars_log {
     uint16_t stream;
     uint16_t task;
     uint64_t cycles;
-    uint16_t reserved0;
-    uint16_t accelerator;
+    uint16_t sub_type; /* of a part: 0 cube, 1 vector, 6 and 7 mixed, 8 SDMA */
+    uint16_t accelerator; /* of a part: its number */
     uint8_t reserved1[44];
 } ap__wire_stars_log;
 
@@ -57,6 +59,7 @@ _Static_assert(offsetof(ap__wire_stars_log, stream) == 4, "stars log");
 _Static_assert(offsetof(ap__wire_stars_log, task) == 6, "stars log");
 _Static_assert(offsetof(ap__wire_stars_log, cycles) == 8, "stars log");
 _Static_assert(offsetof(ap__wire_stars_log, accelerator) == 18, "stars log");
+_Static_assert(offsetof(ap__wire_stars_log, sub_type) == 16, "stars log");
 _Static_assert(sizeof(ap__wire_stars_pmu) == 128, "stars pmu");
 _Static_assert(offsetof(ap__wire_stars_pmu, stream) == 4, "stars pmu");
 _Static_assert(offsetof(ap__wire_stars_pmu, task) == 6, "stars pmu");
@@ -67,5 +70,27 @@ _Static_assert(offsetof(ap__wire_stars_pmu, total_cycles) == 32, "stars pmu");
 _Static_assert(offsetof(ap__wire_stars_pmu, counters) == 48, "stars pmu");
 _Static_assert(offsetof(ap__wire_stars_pmu, start_cycles) == 112, "stars pmu");
 _Static_assert(offsetof(ap__wire_stars_pmu, end_cycles) == 120, "stars pmu");
+
+/* lpmFreqConv.data and lpmInfoConv.data: what changed, and when. */
+#define AP_LPM_CHANGES 55u
+#define AP_LPM_AIC_MHZ 0u /* ap__wire_lpm.kind; others are voltages */
+
+typedef struct __attribute__((packed)) ap__wire_lpm_change {
+    uint64_t cycles;
+    uint32_t value;
+    uint32_t reserved;
+} ap__wire_lpm_change;
+
+typedef struct __attribute__((packed)) ap__wire_lpm {
+    uint32_t count;
+    uint32_t kind;
+    ap__wire_lpm_change changes[AP_LPM_CHANGES];
+} ap__wire_lpm;
+
+_Static_assert(sizeof(ap__wire_lpm_change) == 16, "lpm change");
+_Static_assert(offsetof(ap__wire_lpm_change, value) == 8, "lpm change");
+_Static_assert(sizeof(ap__wire_lpm) == 888, "lpm");
+_Static_assert(offsetof(ap__wire_lpm, kind) == 4, "lpm");
+_Static_assert(offsetof(ap__wire_lpm, changes) == 8, "lpm");
 
 #endif

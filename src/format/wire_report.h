@@ -27,6 +27,7 @@
 #define AP_NODE_AI_CPU 1u
 #define AP_NODE_AI_VECTOR 2u
 #define AP_NODE_MIX_AIC 4u
+#define AP_NODE_COMMUNICATION 9u
 
 typedef struct __attribute__((packed)) ap__wire_task_track {
     uint16_t device;

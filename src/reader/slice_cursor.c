@@ -79,7 +79,8 @@ static bool ap__magic_at(const ap__slice_cursor *cursor, int fd, uint64_t offset
 {
     uint16_t magic = 0;
 
-    return ap__pread_full(fd, &magic, sizeof(magic), offset + cursor->magic_at) == sizeof(magic) &&
+    return cursor->magic != 0 &&
+           ap__pread_full(fd, &magic, sizeof(magic), offset + cursor->magic_at) == sizeof(magic) &&
            magic == cursor->magic;
 }
 
@@ -255,7 +256,8 @@ bool ap__slice_cursor_next(ap__slice_cursor *cursor, ap__blob *record, uint32_t 
     for (;;) {
         if (cursor->filled - cursor->first >= cursor->record_size) {
             ap__blob found = {cursor->buffer + cursor->first, cursor->record_size};
-            bool good = ap__blob_u16(found, cursor->magic_at) == cursor->magic;
+            bool good = cursor->magic == 0 ||
+                        ap__blob_u16(found, cursor->magic_at) == cursor->magic;
 
             *record = found;
             *slice = cursor->record_slice;

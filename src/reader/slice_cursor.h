@@ -17,7 +17,7 @@ typedef struct ap__slice_cursor {
     const ap__source *source;
     ap__notes *notes;
     uint32_t record_size;
-    uint16_t magic;     /* of every record, at magic_at */
+    uint16_t magic;     /* of every record, at magic_at; 0: they have none */
     uint32_t magic_at;
     bool glued; /* records may straddle slices */
 

@@ -156,6 +156,7 @@ static void ap__counter_fields(ap__csv *c, const ap__model *m, const ap__task *t
     ap__core_time aic = {0, NULL};
     ap__core_time aiv = {0, NULL};
     double cube = 0;
+    uint32_t mhz = n != NULL ? ap__task_mhz(m, task, n->vector) : 0;
 
     if (n == NULL) {
         for (int i = 0; i < (set == AP_METRICS_PIPE ? 25 : 4); i++) {
@@ -165,12 +166,12 @@ static void ap__counter_fields(ap__csv *c, const ap__model *m, const ap__task *t
     }
     if (n->vector) {
         aiv.counters = n;
-        aiv.us = d->aiv_mhz != 0 ? (double)n->cycles / d->aiv_mhz / blocks : 0;
+        aiv.us = mhz != 0 ? (double)n->cycles / mhz / blocks : 0;
     } else {
         aic.counters = n;
-        aic.us = d->aic_mhz != 0 ? (double)n->cycles / d->aic_mhz / blocks : 0;
-        cube = d->aic_mhz != 0 && d->aic_num != 0 && task->end_ns > task->start_ns
-                   ? (double)n->cycles / d->aic_mhz / d->aic_num * 100.0 * 1000.0 /
+        aic.us = mhz != 0 ? (double)n->cycles / mhz / blocks : 0;
+        cube = mhz != 0 && d->aic_num != 0 && task->end_ns > task->start_ns
+                   ? (double)n->cycles / mhz / d->aic_num * 100.0 * 1000.0 /
                          (double)(task->end_ns - task->start_ns)
                    : 0;
     }
