@@ -12,9 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/finish_files.h"
 #include "reader/reader_internal.h"
 #include "reader/safe_file.h"
 #include "writer/control_files.h"
+#include "writer/device_files.h"
 
 #define AP_CONTROL_MAX ((size_t)2 << 20)
 
@@ -217,4 +219,47 @@ bool ap__device_records(const ap__device_view *view, ap__reader *reader, const c
     ap__slice_cursor_begin_as(cursor, view->data_fd, source, record_bytes, magic, magic_at,
                               &reader->notes);
     return true;
+}
+
+/* Of the files whose records must not be torn; 0: lines of text, or not known. */
+static uint32_t ap__record_bytes(const char *name, uint32_t chip)
+{
+    static const struct {
+        const char *stem;
+        uint32_t bytes;
+        uint32_t of_v6; /* on chips 15 and later */
+    } files[] = {{"stars_soc.data.", 64, 32},     {"ffts_profile.data.", 128, 128},
+                 {"ts_track.data.", 40, 40},      {"hwts.data.", 64, 64},
+                 {"aicore.data.", 128, 128},      {"l2_cache.data.", 72, 72},
+                 {"lpmFreqConv.data.", 888, 888}, {"lpmInfoConv.data.", 888, 888}};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (strncmp(name, files[i].stem, strlen(files[i].stem)) == 0) {
+            return chip >= 15 ? files[i].of_v6 : files[i].bytes;
+        }
+    }
+    return 0;
+}
+
+int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap__notes *notes)
+{
+    ap__device_dir dir = {view->fd, view->data_fd};
+    int rc = 0;
+
+    for (uint32_t i = 0; i < view->sources.count; i++) {
+        view->sources.list[i].record_size = ap__record_bytes(view->sources.list[i].name, view->chip);
+    }
+    if (view->data_fd >= 0) {
+        rc = ap__finish_sources(view->data_fd, &view->sources, NULL, notes);
+    }
+    if (rc == 0 && !view->finished) {
+        char name[40];
+
+        (void)snprintf(name, sizeof(name), "end_info.%" PRIu32, view->device);
+        (void)unlinkat(view->fd, name, 0); /* torn, else it would be readable */
+        (void)snprintf(name, sizeof(name), "end_info.%" PRIu32 ".done", view->device);
+        (void)unlinkat(view->fd, name, 0);
+        rc = ap__device_dir_end(&dir, view->device, end);
+    }
+    return rc;
 }

@@ -101,7 +101,8 @@ static uint64_t ap__whole_lines(int fd, uint64_t size)
  * that was being written. */
 static uint64_t ap__whole_bytes(int fd, const ap__source *source, uint32_t at, uint64_t size)
 {
-    uint32_t record = ap__source_record_size(source->kind);
+    uint32_t record = source->record_size != 0 ? source->record_size
+                                               : ap__source_record_size(source->kind);
     uint64_t before = 0;
     uint64_t rest = 0;
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "format/ext_wire.h"
+#include "reader/device_view.h"
 #include "reader/finish_files.h"
 #include "reader/process.h"
 #include "reader/prof_path.h"
@@ -22,6 +23,7 @@
 #include "writer/control_files.h"
 
 #define AP_DAMAGED_SUFFIX ".damaged"
+#define AP_RECOVER_DEVICES 64u
 
 typedef struct ap__recovery {
     ap__recover_report *report;
@@ -227,6 +229,31 @@ static int ap__write_end(ap__recovery *r)
     return rc != 0 ? rc : ap__control_write_end(r->host_fd, &end);
 }
 
+/* The reader is opened for its device directories: the rings are locked by us, and not its matter. */
+static int ap__finish_devices(ap__recovery *r)
+{
+    ap__reader_error error;
+    ap__reader *reader = ap__reader_open(r->report->path, &error);
+    ap__device_view *views = calloc(AP_RECOVER_DEVICES, sizeof(*views));
+    ap__clock_point end;
+    uint32_t count = 0;
+    int rc = reader != NULL && views != NULL ? 0 : ENOMEM;
+
+    ap__end_point(r, &end);
+    if (rc == 0) {
+        count = ap__device_views_open(reader, views, AP_RECOVER_DEVICES);
+    }
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        rc = ap__device_view_finish(&views[i], &end, r->notes);
+    }
+    ap__device_views_close(views, count);
+    free(views);
+    if (reader != NULL) {
+        ap__reader_close(reader);
+    }
+    return rc;
+}
+
 /* The estimate that the process itself would have made. */
 static uint64_t ap__call_ns(const ap__recovery *r)
 {
@@ -376,6 +403,9 @@ static ap__recover_code ap__do_steps(ap__recovery *r)
     }
     if (rc == 0) {
         rc = ap__write_account(r);
+    }
+    if (rc == 0) {
+        rc = ap__finish_devices(r);
     }
     if (rc == 0) {
         rc = ap__write_end(r); /* without an arena, this is what says that all is done */
