@@ -10,6 +10,7 @@
 #ifndef ACLPROF_EXT_H_
 #define ACLPROF_EXT_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,7 +56,41 @@ ACL_FUNC_VISIBILITY aclError aclprofSetStampPayload(void *stamp, const int32_t t
  */
 ACL_FUNC_VISIBILITY aclError aclprofSetCategoryName(uint32_t category, const char *categoryName);
 
+/**
+ * What this library has beyond the first release of the API: an array of records of 272 bytes that
+ * frameworks read through a C++ class (name at 8, compatibility at 80, version at 96, component
+ * at 112, its version at 128, text at 144).
+ * @param featuresSize receives the number of records
+ * @param featuresData receives the array, which is the library's; `*featuresData` must be NULL
+ * @retval 0; 100000 NULL, or `*featuresData` is not NULL
+ * Thread-safe.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofGetSupportedFeatures(size_t *featuresSize, void **featuresData);
+/** As aclprofGetSupportedFeatures, with what only some chips have (910B: MemoryAccess). */
+ACL_FUNC_VISIBILITY aclError aclprofGetSupportedFeaturesV2(size_t *featuresSize,
+                                                           void **featuresData);
+
+/**
+ * Devices that the program sets while a capture of others runs belong to it from then on.
+ * @retval 0
+ * Thread-safe; for the life of the process.
+ */
+ACL_FUNC_VISIBILITY aclError aclprofRegisterDeviceCallback(void);
+
 /* ---- calls of older vendor releases, still referenced by programs ---- */
+
+/**
+ * Once switched stamps on and off; does nothing: the config says what is recorded.
+ * @retval 0
+ */
+ACL_FUNC_VISIBILITY aclError aclprofMsproftxSwitch(bool isOpen);
+
+/**
+ * Once reported raw bytes under a tag; their layout was never published, nothing is recorded.
+ * @retval 0; 100000 NULL tag or data
+ */
+ACL_FUNC_VISIBILITY aclError aclprofReportStamp(const char *tag, uint32_t tagLen,
+                                                unsigned char *data, uint32_t dataLen);
 
 /**
  * Attaches a tag name to a stamp (the vendor's record has no place for it: kept for this

@@ -482,10 +482,8 @@ ACL_FUNC_VISIBILITY uint64_t aclprofStr2Id(const char *message);
 /** @} */
 
 /**
- * @name Contract for later versions
- * Version 0.1 of this library does not export the functions from here to the end of the file:
- * a program that calls them does not link with it, and dlsym gives NULL. They are declared with
- * the behaviour they will have.
+ * @name Marks on streams, launches, steps
+ * Where Huawei's runtime is not in the process, only the host's side is recorded.
  * @{
  */
 
@@ -556,6 +554,16 @@ ACL_FUNC_VISIBILITY void aclprofDestroyStepInfo(aclprofStepInfo *stepInfo);
  */
 ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
                                                      aclrtStream stream);
+
+/** @} */
+
+/**
+ * @name Contract for later versions
+ * Version 0.1 of this library does not export the functions from here to the end of the file:
+ * a program that calls them does not link with it, and dlsym gives NULL. They are declared with
+ * the behaviour they will have.
+ * @{
+ */
 
 /**
  * Makes the settings of a model subscription.

@@ -22,6 +22,14 @@ enum ap__raw_class {
 #define AP_RAW_NAME_MAX 72u /* of a stream, with its end */
 #define AP_RAW_TAG_MAX 40u  /* of a type's name in it */
 
+/* Whether a record belongs to the stamps' stream. */
+static inline bool ap__raw_is_tx(uint32_t flags, const void *record)
+{
+    const uint8_t *level = (const uint8_t *)record + 2;
+
+    return (flags & AP_RAW_CLASS) == AP_RAW_ADDITIONAL && (level[0] | level[1] << 8) == 20500;
+}
+
 /* Bytes of a class's records; 1: any. */
 static inline uint32_t ap__raw_bytes(uint32_t flags)
 {

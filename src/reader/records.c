@@ -234,6 +234,9 @@ static bool ap__take_raw(ap__records *r, const ap__ring_item *item, ap__raw_reco
     out->tag = tag;
     out->aging = (item->raw_flags & AP_RAW_AGING) != 0;
     ap__take_record(r, NULL, record, out);
+    if (ap__raw_is_tx(item->raw_flags, item->raw)) {
+        ap__place_ring_record(r, out);
+    }
     out->from_ring = true;
     r->counts.from_rings++;
     return true;

@@ -255,7 +255,12 @@ static int ap__write_rings(ap__replay_state *s, ap__tally *tally)
     ap__ring_cursor_begin(&s->rings, s->in->view, s->in->keep_cycles, s->in->notes);
     while (rc == 0 && ap__ring_cursor_next(&s->rings, &item)) {
         ap__tally_item(tally, &item);
-        if (item.kind == AP_RING_RAW) {
+        if (item.kind == AP_RING_RAW && ap__raw_is_tx(item.raw_flags, item.raw)) {
+            memcpy(&s->batch[s->count++], item.raw, sizeof(s->batch[0]));
+            if (s->count == AP_REPLAY_BATCH) {
+                rc = ap__write_batch(s);
+            }
+        } else if (item.kind == AP_RING_RAW) {
             ap__raw_streams_take(&s->raw, item.raw_flags, item.raw, item.raw_bytes, 0);
         }
         if (item.kind != AP_RING_EVENT) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ring/raw.h"
 
-/* As ap__stamp_enter, for the reports' gate. NULL: see *result. */
-static ap__thread *ap__raw_enter(ap__raw_result *result)
+/* As ap__stamp_enter, for either gate. NULL: see *result. */
+static ap__thread *ap__raw_enter(bool stamps, ap__raw_result *result)
 {
-    uint64_t key = ap__report_key();
+    uint64_t key = stamps ? ap__gate_key() : ap__report_key();
     ap__thread *thread = NULL;
 
-    *result = AP_RAW_OFF;
-    while (key != AP_GATE_CLOSED) {
+    *result = key == AP_GATE_WARM ? AP_RAW_TAKEN : AP_RAW_OFF;
+    while (key > AP_GATE_WARM) {
         *result = AP_RAW_TAKEN;
         thread = ap__thread_self();
         if (thread == NULL) {
@@ -25,12 +25,12 @@ static ap__thread *ap__raw_enter(ap__raw_result *result)
         } else {
             atomic_thread_fence(memory_order_seq_cst);
         }
-        if (ap__report_key() == key && (thread->key == key || ap__thread_attach(thread, key))) {
+        if ((stamps ? ap__gate_key() : ap__report_key()) == key && (thread->key == key || ap__thread_attach(thread, key))) {
             return thread;
         }
         atomic_store_explicit(&thread->armed, AP_IDLE, memory_order_release);
         *result = AP_RAW_OFF;
-        key = ap__report_key();
+        key = stamps ? ap__gate_key() : ap__report_key();
     }
     return NULL;
 }
@@ -42,7 +42,7 @@ ap__raw_result ap__raw_emit(uint32_t flags, const void *head, uint32_t head_byte
     uint32_t bytes = size != 1 ? size : head_bytes + rest_bytes;
     uint32_t words = 2 + (bytes + 7) / 8;
     ap__raw_result result = AP_RAW_OFF;
-    ap__thread *thread = ap__raw_enter(&result);
+    ap__thread *thread = ap__raw_enter((flags & AP_RAW_OF_STAMPS) != 0, &result);
     ap__rec_head *rec = NULL;
     uint64_t emitted = 0;
     uint8_t *data = NULL;
@@ -56,7 +56,7 @@ ap__raw_result ap__raw_emit(uint32_t flags, const void *head, uint32_t head_byte
         emitted = atomic_load_explicit(&thread->ring_head->emitted, memory_order_relaxed);
         rec->words = (uint16_t)words;
         rec->kind = AP_REC_RAW;
-        rec->flags = (uint8_t)flags;
+        rec->flags = (uint8_t)(flags & AP_RAW_KNOWN);
         rec->seq = (uint32_t)emitted;
         ((uint64_t *)(void *)rec)[1] = bytes;
         ((uint64_t *)(void *)rec)[words - 1] = 0; /* of an odd length */

@@ -14,6 +14,9 @@ typedef enum ap__raw_result {
     AP_RAW_OFF    /* no capture takes records */
 } ap__raw_result;
 
+/* In flags, not recorded: belongs to the stamps, and is taken when those are. */
+#define AP_RAW_OF_STAMPS 0x80u
+
 /* head: the first head_bytes of the record, rest what follows (may be NULL with rest_bytes 0); the
  * whole is padded with zeros to the class's size. At most AP_RAW_MAX_BYTES in all. */
 ap__raw_result ap__raw_emit(uint32_t flags, const void *head, uint32_t head_bytes, const void *rest,

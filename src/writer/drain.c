@@ -412,6 +412,11 @@ static void ap__take_raw(ap__drain *d, const ap__drain_slot *slot, const ap__rec
 {
     const uint64_t *words = (const uint64_t *)(const void *)head;
 
+    if (ap__raw_is_tx(head->flags, words + 2)) {
+        memcpy(&d->batch[d->batch_count], words + 2, sizeof(*d->batch));
+        d->owners[d->batch_count++] = slot->account;
+        return;
+    }
     ap__raw_streams_take(&d->raw, head->flags, words + 2, (uint32_t)words[1], slot->account);
     d->raw_taken++;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two calls of Huawei's runtime that put something of ours on a device's stream. */
+#ifndef AP_SESSION_RUNTIME_CALLS_H_
+#define AP_SESSION_RUNTIME_CALLS_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Has the stream record (id, tag) when it comes to it. true, too, when there is no runtime in the
+ * process: then there is nobody to ask. */
+bool ap__runtime_trace(uint64_t id, uint16_t tag, void *stream);
+
+#define AP_TRACE_MARK 11u
+
+#endif
