@@ -81,7 +81,7 @@ aclprofConfig *profiling_start(const char *output, bool devices)
                  /* no device, only the stamps of this program: needs no NPU */
                  : aclprofCreateConfig(NULL, 0, ACL_AICORE_NONE, NULL, ACL_PROF_MSPROFTX);
     if (config == NULL) {
-        profiling_failed("aclprofCreateConfig", aclprofGetLastError());
+        profiling_failed("aclprofCreateConfig", "it returned NULL");
         goto finalize;
     }
     if (succeeded("aclprofStart", aclprofStart(config))) {

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "acl/acl_prof.h"
-#include "aclprof_ext.h"
 
 /* Captures the stamps and, when asked and there, device 0. NULL when there will be no profile. */
 aclprofConfig *profiling_start(const char *output, bool devices);

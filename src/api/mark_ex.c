@@ -12,6 +12,7 @@
 #include "format/utf8.h"
 #include "reporter/report.h"
 #include "ring/raw.h"
+#include "session/arg_text.h"
 #include "session/errtext.h"
 #include "session/runtime_calls.h"
 
@@ -42,7 +43,7 @@ static aclError ap__check(const char *msg, size_t length, const void *stream)
                               "it must be 1 to %u; pass strlen(msg) of a shorter text",
                               AP_MARK_EX_MAX);
     }
-    if (strnlen(msg, length + 1) != length) {
+    if (!ap__arg_length_fits(msg, length)) {
         return ap__fail_value(ACL_ERROR_INVALID_PARAM, ap__api, "msgLen", number, (size_t)n,
                               "it is not the length of msg; pass strlen(msg)");
     }

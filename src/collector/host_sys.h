@@ -10,8 +10,8 @@
 
 typedef struct ap__host_sys ap__host_sys;
 
-/* What of host_sys this does not sample (disk, osrt, numa: the vendor runs iotop, perf, ltrace
- * for them). ap__host_sys_bits. */
+/* What of host_sys this does not sample (osrt and numa: the vendor runs perf and ltrace for
+ * them). ap__host_sys_bits. */
 uint32_t ap__host_sys_lacking(const ap__settings *settings);
 
 /* Begins sampling into data_fd (host/data; borrowed until the close). *out stays NULL when the

@@ -82,7 +82,8 @@ static void ap__open_host_sys(ap__capture *capture, const ap__settings *settings
                 strerror_r(rc, text, sizeof(text)));
     }
     if (ap__host_sys_lacking(settings) != 0) {
-        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: disk and osrt are not sampled");
+        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: osrt and numa are not sampled (the vendor's "
+                             "collector runs perf and ltrace for them)");
     }
     if (ap__side.host_sys != NULL) {
         ap__capture_set_stored(capture, ap__sampled_bytes, ap__side.host_sys);

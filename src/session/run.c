@@ -185,6 +185,7 @@ static aclError ap__add_devices(const char *api, const ap__config *config)
     aclError code = ACL_SUCCESS;
 
     added.device_count = 0;
+    run->late &= ~ap__device_bits(config); /* named now */
     for (uint32_t i = 0; i < config->device_count; i++) {
         if ((run->devices & 1ull << config->devices[i]) == 0) {
             added.devices[added.device_count++] = config->devices[i];
@@ -327,7 +328,8 @@ static aclError ap__stop_named(const char *api, const ap__config *config)
         run->host_only = false;
     }
     run->devices &= ~ap__device_bits(config);
-    if (run->devices == 0 && !run->host_only) {
+    run->late &= run->devices;
+    if ((run->devices & ~run->late) == 0 && !run->host_only) {
         return ap__session_close();
     }
     ap__capture_ops->remove_devices(run->capture, config->devices, config->device_count);

@@ -28,6 +28,7 @@ static void ap__tell_capture(uint32_t device)
     }
     if (ap__capture_ops->add_devices(run->capture, ap__api, &device, 1) == ACL_SUCCESS) {
         run->devices |= 1ull << device;
+        run->late |= joins ? 1ull << device : 0;
     }
 }
 

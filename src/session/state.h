@@ -17,6 +17,7 @@ typedef struct ap__run {
     bool warm;            /* opened by aclprofWarmup, not recording yet */
     bool host_only;       /* a config without devices runs */
     uint64_t devices;     /* bit i: device i runs */
+    uint64_t late;        /* of them, those that no config has named: they end with the others */
     uint64_t data_types;
     int32_t metrics;
 } ap__run;

@@ -50,8 +50,8 @@ static void ap__drain_free(ap__drain *d)
     d->cuts = NULL;
     d->slots = NULL;
     d->accounts = NULL;
+    ap__ageing_free(&d->ageing); /* it knows the streams */
     ap__raw_streams_abandon(&d->raw);
-    ap__ageing_free(&d->ageing);
     pthread_mutex_destroy(&d->lock);
 }
 

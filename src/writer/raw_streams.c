@@ -148,15 +148,6 @@ uint64_t ap__raw_streams_stored(const ap__raw_streams *r)
     return stored;
 }
 
-static void ap__free(ap__raw_streams *r)
-{
-    for (uint32_t i = 0; i < r->count; i++) {
-        free(r->streams[i]);
-    }
-    r->count = 0;
-    r->type_count = 0;
-}
-
 int ap__raw_streams_finish(ap__raw_streams *r)
 {
     int first = 0;
@@ -167,7 +158,6 @@ int ap__raw_streams_finish(ap__raw_streams *r)
 
         first = first != 0 ? first : rc;
     }
-    ap__free(r);
     return first;
 }
 
@@ -175,6 +165,8 @@ void ap__raw_streams_abandon(ap__raw_streams *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         ap__stream_abandon(&r->streams[i]->stream);
+        free(r->streams[i]);
     }
-    ap__free(r);
+    r->count = 0;
+    r->type_count = 0;
 }

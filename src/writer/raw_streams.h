@@ -64,8 +64,9 @@ void ap__raw_streams_flush(ap__raw_streams *r);
 uint32_t ap__raw_streams_points(const ap__raw_streams *r, ap__raw_point out[AP_RAW_STREAMS]);
 uint64_t ap__raw_streams_stored(const ap__raw_streams *r);
 
-/* Flushes, ends the streams, frees. 0 or the first errno. */
+/* Flushes and ends the streams, which still must be freed. 0 or the first errno. */
 int ap__raw_streams_finish(ap__raw_streams *r);
+/* Closes what is open and frees; after ap__ageing_free. */
 void ap__raw_streams_abandon(ap__raw_streams *r);
 
 #endif

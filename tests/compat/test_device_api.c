@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "journey.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <time.h>
 
@@ -191,9 +192,71 @@ static void killed(void **state)
     kill(getpid(), SIGKILL);
 }
 
-static const role roles[] = {ROLE(disjoint),      ROLE(refused),        ROLE(no_driver),
-                             ROLE(with_settings), ROLE(api_statistics), ROLE(misbehaving),
-                             ROLE(forked),        ROLE(killed)};
+static void *sets_another(void *arg)
+{
+    (void)arg;
+    launch(1, 100);
+    return NULL;
+}
+
+/* R05: a device that another thread sets later belongs to the capture, and ends with it. */
+static void set_later(void **state)
+{
+    aclprofConfig *config = config_of(0, 1, TASKS);
+    pthread_t thread;
+
+    assert_ok(aclprofRegisterDeviceCallback());
+    init(*state);
+    assert_ok(aclprofStart(config));
+    launch(0, 100);
+    assert_int_equal(pthread_create(&thread, NULL, sets_another, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_ok(aclprofStop(config));
+    assert_ok(aclprofStop(config)); /* nothing runs any more */
+    assert_ok(aclprofFinalize());
+}
+
+/* The stand-alone simulator, through the real driver's interface. */
+static void through_the_interface(void **state)
+{
+    aclprofConfig *config = config_of(0, 1, TASKS);
+
+    init(*state);
+    assert_ok(aclprofStart(config));
+    usleep(300000); /* the pattern's tasks */
+    assert_ok(aclprofStop(config));
+    assert_ok(aclprofFinalize());
+}
+
+/* R14 */
+static void no_such_symbols(void **state)
+{
+    uint32_t device = 0;
+    aclprofConfig *config = NULL;
+    void *stamp = NULL;
+
+    assert_null(aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, NULL, TASKS));
+    assert_non_null(strstr(aclprofGetLastError(), "libm.so"));
+    config = aclprofCreateConfig(NULL, 0, ACL_AICORE_NONE, NULL, ACL_PROF_MSPROFTX);
+    init(*state);
+    assert_ok(aclprofStart(config));
+    stamp = aclprofCreateStamp();
+    assert_ok(aclprofMark(stamp));
+    assert_ok(aclprofStop(config));
+    assert_ok(aclprofFinalize());
+}
+
+static const role roles[] = {ROLE(disjoint),
+                             ROLE(refused),
+                             ROLE(no_driver),
+                             ROLE(with_settings),
+                             ROLE(api_statistics),
+                             ROLE(misbehaving),
+                             ROLE(forked),
+                             ROLE(killed),
+                             ROLE(set_later),
+                             ROLE(through_the_interface),
+                             ROLE(no_such_symbols)};
 
 /* ---- what they leave ---- */
 
@@ -391,6 +454,45 @@ static void test_killed(void **state)
     free(prof);
 }
 
+static void test_set_later(void **state)
+{
+    char *prof = NULL;
+
+    setenv("ACLPROF_SIM", "devices=2", 1);
+    (void)role_run("set_later", *state);
+    prof = only(*state);
+    assert_int_equal(bytes_of(prof, "device_0/data/stars_soc.data.0.slice_0"), 100 * 2 * 64);
+    /* it joins when it is set, before its first launch */
+    assert_int_equal(bytes_of(prof, "device_1/data/stars_soc.data.1.slice_0"), 100 * 2 * 64);
+    assert_true(has(prof, "device_1/end_info.1.done"));
+    free(prof);
+}
+
+static void test_through_the_interface(void **state)
+{
+    char *prof = NULL;
+    char *text = NULL;
+
+    setenv("ACLPROF_SIM", "pattern=single,delay_ms=20", 1);
+    setenv("ACLPROF_DRIVER", AP_TEST_SIM_HAL, 1);
+    (void)role_run("through_the_interface", *state);
+    setenv("ACLPROF_DRIVER", "sim", 1);
+    prof = only(*state);
+    assert_int_equal(bytes_of(prof, "device_0/data/stars_soc.data.0.slice_0"), 1000 * 2 * 64);
+    text = text_of(prof, "host/.aclprof/devices.json");
+    assert_non_null(strstr(text, "\"simulated\":true"));
+    free(text);
+    free(prof);
+}
+
+static void test_no_such_symbols(void **state)
+{
+    setenv("ACLPROF_DRIVER", "libm.so.6", 1);
+    (void)role_run("no_such_symbols", *state);
+    setenv("ACLPROF_DRIVER", "sim", 1);
+    read_back_close(open_finished(*state));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +500,8 @@ int main(int argc, char **argv)
         SCRATCH_TEST(test_no_driver),      SCRATCH_TEST(test_with_settings),
         SCRATCH_TEST(test_api_statistics), SCRATCH_TEST(test_misbehaving),
         SCRATCH_TEST(test_forked),         SCRATCH_TEST(test_killed),
+        SCRATCH_TEST(test_set_later),      SCRATCH_TEST(test_through_the_interface),
+        SCRATCH_TEST(test_no_such_symbols),
     };
 
     if (argc > 1) {

@@ -67,6 +67,7 @@ static void launch_kernels(void)
     }
     for (uint32_t d = 0; d < 2; d++) {
         assert_int_equal(simrtSynchronizeStream(streams[d]), SIMRT_OK);
+        assert_int_equal(simrtDestroyStream(streams[d]), SIMRT_OK);
     }
 }
 

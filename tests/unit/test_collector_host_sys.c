@@ -160,15 +160,42 @@ static void test_usage(void **state)
     free(text);
 }
 
+static void test_disk(void **state)
+{
+    ap__settings s = {.host_sys = AP_HOST_DISK};
+    char *text = run(*state, &s, 90, "host_disk.data");
+    char *line = text;
+    unsigned samples = 0;
+
+    assert_non_null(text);
+    assert_memory_equal(line, "start_time ", 11);
+    for (line = strchr(line, '\n') + 1; *line != '\0'; line = strchr(line, '\n') + 1) {
+        unsigned h = 0;
+        unsigned m = 0;
+        unsigned sec = 0;
+        long pid = 0;
+        double rates[2];
+
+        assert_int_equal(sscanf(line, "%2u:%2u:%2u %ld be/4 root %lf K/s %lf K/s 0.00 %% 0.00 %%", &h,
+                                &m, &sec, &pid, &rates[0], &rates[1]),
+                         6);
+        assert_int_equal(pid, getpid());
+        assert_true(rates[0] >= 0 && rates[1] >= 0);
+        samples++;
+    }
+    assert_true(samples >= 2);
+    free(text);
+}
+
 static void test_nothing_asked(void **state)
 {
     scratch *t = *state;
-    ap__settings s = {.host_sys = AP_HOST_DISK | AP_HOST_OSRT};
+    ap__settings s = {.host_sys = AP_HOST_NUMA | AP_HOST_OSRT};
     ap__host_sys *h = NULL;
 
     assert_int_equal(ap__host_sys_open(t->fd, &s, &h), 0);
     assert_null(h);
-    assert_int_equal(ap__host_sys_lacking(&s), AP_HOST_DISK | AP_HOST_OSRT);
+    assert_int_equal(ap__host_sys_lacking(&s), AP_HOST_NUMA | AP_HOST_OSRT);
     assert_int_equal(ap__host_sys_close(h), 0);
     assert_int_equal(ap__host_sys_stored(h), 0);
     assert_int_equal(scratch_count(t->fd), 0);
@@ -203,6 +230,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cpu, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_mem, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_network, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_disk, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_usage, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_nothing_asked, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_fork, scratch_setup, scratch_teardown),
