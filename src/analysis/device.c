@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
 #include "analysis/model.h"
 #include "format/wire_device.h"
 
@@ -38,7 +39,7 @@ static int ap__begin(ap__pairing *p, uint64_t key, uint32_t kind, uint64_t cycle
     if (at != 0) {
         p->free = p->pool[at - 1].next;
     } else {
-        if (ap__model_push((void **)&p->pool, &p->pool_count, sizeof(*p->pool)) == NULL) {
+        if (ap__bulk_push((void **)&p->pool, &p->pool_count, sizeof(*p->pool)) == NULL) {
             return ENOMEM;
         }
         at = p->pool_count;
@@ -74,7 +75,7 @@ static bool ap__end(ap__pairing *p, uint64_t key, uint32_t kind, uint64_t *cycle
 static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log *log,
                         uint64_t start_cycles, uint32_t part)
 {
-    ap__task *t = ap__model_push((void **)&m->tasks, &m->task_count, sizeof(*t));
+    ap__task *t = ap__bulk_push((void **)&m->tasks, &m->task_count, sizeof(*t));
     const ap__device_view *view = &m->devices[device];
 
     if (t == NULL) {
@@ -132,7 +133,7 @@ static int ap__load_tasks(ap__model *m, uint32_t device, ap__slice_cursor *curso
     }
     m->unfinished_tasks += begun - paired;
     free(p.heads);
-    free(p.pool);
+    ap__bulk_free(p.pool);
     return rc;
 }
 
@@ -170,8 +171,8 @@ static int ap__read_pmus(ap__model *m, ap__slice_cursor *cursor, ap__pmu **list,
         if (AP_STARS_FUNCTION(w.head) != AP_STARS_TASK_PMU || w.ffts_type >> 13 > 1) {
             continue; /* parts of FFTS+ tasks are not joined */
         }
-        pmu = ap__model_push((void **)list, count, sizeof(*pmu));
-        c = pmu != NULL ? ap__model_push((void **)&m->counters, &m->counters_count, sizeof(*c))
+        pmu = ap__bulk_push((void **)list, count, sizeof(*pmu));
+        c = pmu != NULL ? ap__bulk_push((void **)&m->counters, &m->counters_count, sizeof(*c))
                         : NULL;
         if (c == NULL) {
             return ENOMEM;
@@ -239,8 +240,7 @@ static int ap__frequencies_by_time(const void *a, const void *b)
 static int ap__take_frequencies(ap__model *m, uint32_t device, const ap__wire_lpm *w)
 {
     for (uint32_t k = 0; w->kind == AP_LPM_AIC_MHZ && k < w->count && k < AP_LPM_CHANGES; k++) {
-        ap__frequency *f =
-            ap__model_push((void **)&m->frequencies, &m->frequency_count, sizeof(*f));
+        ap__frequency *f = ap__bulk_push((void **)&m->frequencies, &m->frequency_count, sizeof(*f));
 
         if (f == NULL) {
             return ENOMEM;
@@ -317,11 +317,11 @@ static int ap__load_device(ap__model *m, uint32_t device, ap__slice_cursor *curs
         ap__slice_cursor_end(cursor);
     }
     rc = rc != 0 ? rc : ap__load_frequencies(m, device, cursor);
-    if (rc == 0 && count != 0) {
-        qsort(pmus, count, sizeof(*pmus), ap__pmus_by_key);
+    rc = rc != 0 ? rc : ap__bulk_sort((void **)&pmus, count, sizeof(*pmus), ap__pmus_by_key);
+    if (rc == 0) {
         ap__give_counters(m, from, pmus, count);
     }
-    free(pmus);
+    ap__bulk_free(pmus);
     return rc;
 }
 
@@ -337,13 +337,12 @@ int ap__model_load_devices(ap__model *model)
             rc = ap__load_device(model, i, cursor);
         }
     }
-    if (rc == 0 && model->frequency_count != 0) {
-        qsort(model->frequencies, model->frequency_count, sizeof(model->frequencies[0]),
-              ap__frequencies_by_time);
-    }
-    if (rc == 0 && model->task_count != 0) {
-        qsort(model->tasks, model->task_count, sizeof(model->tasks[0]), ap__tasks_by_start);
-    }
+    rc = rc != 0 ? rc
+                 : ap__bulk_sort((void **)&model->frequencies, model->frequency_count,
+                                 sizeof(model->frequencies[0]), ap__frequencies_by_time);
+    rc = rc != 0 ? rc
+                 : ap__bulk_sort((void **)&model->tasks, model->task_count, sizeof(model->tasks[0]),
+                                 ap__tasks_by_start);
     free(cursor);
     return rc;
 }

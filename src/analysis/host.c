@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
 #include "analysis/model.h"
 #include "format/wire_host.h"
 #include "format/wire_report.h"
@@ -36,7 +37,9 @@ typedef struct ap__host_load {
     uint32_t attr_node_count;
 } ap__host_load;
 
-#define AP_PUSH(array, count) ap__model_push((void **)&(array), &(count), sizeof((array)[0]))
+#define AP_PUSH(array, count) ap__bulk_push((void **)&(array), &(count), sizeof((array)[0]))
+#define AP_SORT(array, count, order)                                                               \
+    ap__bulk_sort((void **)&(array), (count), sizeof((array)[0]), (order))
 
 static uint64_t ap__wall(const ap__host_load *l, uint64_t mono_ns)
 {
@@ -47,7 +50,7 @@ static uint64_t ap__wall(const ap__host_load *l, uint64_t mono_ns)
 
 static int ap__add_span(ap__span **list, uint32_t *count, const ap__span *span)
 {
-    ap__span *s = ap__model_push((void **)list, count, sizeof(*s));
+    ap__span *s = ap__bulk_push((void **)list, count, sizeof(*s));
 
     if (s == NULL) {
         return ENOMEM;
@@ -263,14 +266,6 @@ static int ap__tracks_by_time(const void *a, const void *b)
     return ap__compare(((const ap__track *)a)->time_ns, ((const ap__track *)b)->time_ns);
 }
 
-static void ap__sort(void *list, uint32_t count, size_t size,
-                     int (*order)(const void *, const void *))
-{
-    if (count != 0) {
-        qsort(list, count, size, order);
-    }
-}
-
 /* The span of the thread that holds the time, the innermost as far as they do not nest deeper than
  * a few; NULL: none. */
 static const ap__span *ap__span_at(const ap__span *spans, uint32_t count, uint32_t tid,
@@ -376,21 +371,20 @@ int ap__model_load_host(ap__model *model)
     if (records != NULL) {
         ap__records_close(records);
     }
+    rc = rc != 0 ? rc : AP_SORT(model->calls, model->call_count, ap__calls_by_start);
+    rc = rc != 0 ? rc : AP_SORT(model->nodes, model->node_count, ap__nodes_by_thread);
+    rc = rc != 0 ? rc : AP_SORT(model->tracks, model->track_count, ap__tracks_by_time);
+    rc = rc != 0 ? rc : AP_SORT(l.launches, l.launch_count, ap__spans_by_thread);
+    rc = rc != 0 ? rc : AP_SORT(l.models, l.model_count, ap__spans_by_thread);
+    rc = rc != 0 ? rc : AP_SORT(l.tensor_nodes, l.tensor_node_count, ap__nodes_by_thread);
+    rc = rc != 0 ? rc : AP_SORT(l.attr_nodes, l.attr_node_count, ap__nodes_by_name);
     if (rc == 0) {
-        ap__sort(model->calls, model->call_count, sizeof(model->calls[0]), ap__calls_by_start);
-        ap__sort(model->nodes, model->node_count, sizeof(model->nodes[0]), ap__nodes_by_thread);
-        ap__sort(model->tracks, model->track_count, sizeof(model->tracks[0]), ap__tracks_by_time);
-        ap__sort(l.launches, l.launch_count, sizeof(l.launches[0]), ap__spans_by_thread);
-        ap__sort(l.models, l.model_count, sizeof(l.models[0]), ap__spans_by_thread);
-        ap__sort(l.tensor_nodes, l.tensor_node_count, sizeof(l.tensor_nodes[0]),
-                 ap__nodes_by_thread);
-        ap__sort(l.attr_nodes, l.attr_node_count, sizeof(l.attr_nodes[0]), ap__nodes_by_name);
         ap__belong(&l);
     }
-    free(l.launches);
-    free(l.models);
     free(l.open);
-    free(l.tensor_nodes);
-    free(l.attr_nodes);
+    ap__bulk_free(l.launches);
+    ap__bulk_free(l.models);
+    ap__bulk_free(l.tensor_nodes);
+    ap__bulk_free(l.attr_nodes);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
 #include "format/wire_device.h"
 #include "format/wire_host.h"
 #include "format/wire_report.h"
@@ -29,80 +30,71 @@ void *ap__model_push(void **array, uint32_t *count, size_t element)
 
 /* ---- from a task to what the host has told of it ---- */
 
-static int ap__by_key(const void *a, const void *b, void *context)
-{
-    const ap__track *tracks = context;
-    const ap__track *x = &tracks[*(const uint32_t *)a];
-    const ap__track *y = &tracks[*(const uint32_t *)b];
+/* Device, stream and the task's low 16 bits: all that a device's record has. */
+typedef struct ap__track_key {
+    uint64_t key;
+    uint32_t track;
+    uint32_t taken; /* at a key's first: how many tasks have one already */
+} ap__track_key;
 
-    if (x->device != y->device) {
-        return x->device < y->device ? -1 : 1;
-    }
-    if (x->stream != y->stream) {
-        return x->stream < y->stream ? -1 : 1;
-    }
-    if ((uint16_t)x->task != (uint16_t)y->task) {
-        return (uint16_t)x->task < (uint16_t)y->task ? -1 : 1;
-    }
-    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1; /* tracks are by time */
+static uint64_t ap__key(uint32_t device, uint32_t stream, uint32_t task)
+{
+    return (uint64_t)device << 32 | (uint64_t)(stream & 0xFFFF) << 16 | (task & 0xFFFF);
 }
 
-static int ap__key_order(const ap__track *t, uint32_t device, const ap__task *task)
+static int ap__by_key(const void *a, const void *b)
 {
-    if (t->device != device) {
-        return t->device < device ? -1 : 1;
+    const ap__track_key *x = a;
+    const ap__track_key *y = b;
+
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
     }
-    if (t->stream != task->stream) {
-        return t->stream < task->stream ? -1 : 1;
-    }
-    return (uint16_t)t->task == task->task ? 0 : (uint16_t)t->task < task->task ? -1 : 1;
+    return x->track < y->track ? -1 : x->track > y->track; /* tracks are by time */
 }
 
 /* The first track of the task's key that no earlier task has taken. */
-static uint32_t ap__take_track(ap__model *m, const uint32_t *order, uint32_t *taken,
-                               const ap__task *task)
+static uint32_t ap__take_track(ap__track_key *keys, uint32_t count, uint64_t key)
 {
-    uint32_t device = m->devices[task->device].device;
     uint32_t low = 0;
-    uint32_t high = m->track_count;
+    uint32_t high = count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (ap__key_order(&m->tracks[order[middle]], device, task) < 0) {
+        if (keys[middle].key < key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    if (low == m->track_count || ap__key_order(&m->tracks[order[low]], device, task) != 0 ||
-        low + taken[low] >= m->track_count ||
-        ap__key_order(&m->tracks[order[low + taken[low]]], device, task) != 0) {
+    if (low == count || keys[low].key != key || keys[low].taken >= count - low ||
+        keys[low + keys[low].taken].key != key) {
         return AP_NONE;
     }
-    return order[low + taken[low]++];
+    return keys[low + keys[low].taken++].track;
 }
 
 static int ap__join(ap__model *m)
 {
-    uint32_t *order = calloc((size_t)m->track_count + 1, sizeof(*order));
-    uint32_t *taken = calloc((size_t)m->track_count + 1, sizeof(*taken)); /* at a key's first */
-    int rc = order != NULL && taken != NULL ? 0 : ENOMEM;
+    ap__track_key *keys = ap__bulk_make(m->track_count, sizeof(*keys));
+    int rc = keys != NULL ? 0 : ENOMEM;
 
     for (uint32_t i = 0; rc == 0 && i < m->track_count; i++) {
-        order[i] = i;
+        const ap__track *t = &m->tracks[i];
+
+        keys[i] = (ap__track_key){ap__key(t->device, t->stream, t->task), i, 0};
     }
-    if (rc == 0 && m->track_count != 0) {
-        qsort_r(order, m->track_count, sizeof(*order), ap__by_key, m->tracks);
-        for (uint32_t i = 0; i < m->task_count; i++) { /* by start: in the order of the stream */
-            if (m->tasks[i].part != AP_NONE) {
-                continue; /* the whole task has it */
-            }
-            m->tasks[i].track = ap__take_track(m, order, taken, &m->tasks[i]);
+    rc = rc != 0 ? rc : ap__bulk_sort((void **)&keys, m->track_count, sizeof(*keys), ap__by_key);
+    for (uint32_t i = 0; rc == 0 && i < m->task_count; i++) { /* by start: the stream's order */
+        ap__task *t = &m->tasks[i];
+
+        if (t->part == AP_NONE) { /* of an FFTS+ task the whole has it */
+            t->track = ap__take_track(keys, m->track_count,
+                                      ap__key(m->devices[t->device].device, t->stream, t->task));
         }
     }
-    free(order);
-    free(taken);
+    ap__bulk_free(keys);
     return rc;
 }
 
@@ -127,13 +119,13 @@ int ap__model_load(ap__model *model, ap__reader *reader)
 
 void ap__model_free(ap__model *model)
 {
-    free(model->calls);
-    free(model->nodes);
-    free(model->tensors);
-    free(model->tracks);
-    free(model->tasks);
-    free(model->counters);
-    free(model->frequencies);
+    ap__bulk_free(model->calls);
+    ap__bulk_free(model->nodes);
+    ap__bulk_free(model->tensors);
+    ap__bulk_free(model->tracks);
+    ap__bulk_free(model->tasks);
+    ap__bulk_free(model->counters);
+    ap__bulk_free(model->frequencies);
     ap__device_views_close(model->devices, model->device_count);
     memset(model, 0, sizeof(*model));
 }

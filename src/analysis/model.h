@@ -3,6 +3,7 @@
  * What happened in a capture, joined from host and device records: calls, device tasks with the
  * operators and counters that belong to them. Times are wall clock ns since 1970.
  *
+ * The lists are bulk arrays (bulk.h): a capture may be larger than memory.
  * Device tasks are read from the 64-byte STARS records (910B class).
  */
 #ifndef AP_ANALYSIS_MODEL_H_
@@ -133,7 +134,8 @@ const char *ap__call_name(const ap__model *model, const ap__api_call *call, char
 int ap__model_load_host(ap__model *model);
 int ap__model_load_devices(ap__model *model);
 
-/* Room for one more element in a growing array; NULL without memory. */
+/* Room for one more element in a growing array of malloc's; NULL without memory. What may become as
+ * long as the capture is better pushed with ap__bulk_push (bulk.h). */
 void *ap__model_push(void **array, uint32_t *count, size_t element);
 
 #endif

@@ -113,7 +113,7 @@ if [ -z "${ACLPROF_SANITIZE:-}" ]; then # whose runtime wants to be the first pr
     kill -TERM $runner
     wait $runner
     [ $? -eq 9 ] || fail "SIGTERM did not reach the program"
-    echo 'int main(void) { for (volatile long i = 0; i < 3000000000; i++) { } return 3; }' >"$tmp/s.c"
+    printf '#include <unistd.h>\nint main(void) { sleep(3); return 3; }\n' >"$tmp/s.c"
     if ${CC:-cc} -O0 -static -o "$tmp/static" "$tmp/s.c" 2>/dev/null; then
         is 3 "$tool" run -- "$tmp/static"
         has "has not got into the program"
