@@ -10,7 +10,8 @@ install(TARGETS acl_prof EXPORT acl_prof-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/acl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES include/aclprof_ext.h include/sim_runtime.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/aclprof_ext.h include/sim_runtime.h include/aclprof_reporter.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(ap_tools)
     install(TARGETS ${ap_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

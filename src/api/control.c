@@ -64,6 +64,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetStats(aclprofStats *stats)
     const size_t least = offsetof(aclprofStats, emitted) + sizeof(stats->emitted);
     int saved = errno;
     aclprofStats full = {.size = sizeof(full)};
+    aclError code = ACL_SUCCESS;
     size_t size = 0;
     char number[24];
     int n = 0;
@@ -77,7 +78,11 @@ ACL_FUNC_VISIBILITY aclError aclprofGetStats(aclprofStats *stats)
         return ap__fail_value(ACL_ERROR_INVALID_PARAM, api, "stats->size", number, (size_t)n,
                               "it must be at least %zu; set it to sizeof(aclprofStats)", least);
     }
-    ap__session_stats(&full);
+    code = ap__session_stats(&full);
+    if (code != ACL_SUCCESS) {
+        errno = saved;
+        return code;
+    }
     full.size = size < sizeof(full) ? size : sizeof(full);
     memcpy(stats, &full, full.size);
     errno = saved;

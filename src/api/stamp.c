@@ -193,8 +193,8 @@ ACL_FUNC_VISIBILITY aclError aclprofMark(void *stamp)
 AP_COLD bool ap__frames_grow(ap__thread *thread)
 {
     int saved_errno = errno;
-    size_t bytes = (thread->frame_room < 224 ? 224 : (size_t)thread->frame_room) * 2 *
-                   sizeof(ap__frame);
+    size_t bytes =
+        (thread->frame_room < 224 ? 224 : (size_t)thread->frame_room) * 2 * sizeof(ap__frame);
     ap__frame *frames =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -439,9 +439,9 @@ AP_COLD aclError ap__range_stop_slow(uint32_t range_id)
         return ap__reject(thread, &unknown);
     }
     s = ap__stamp_get(range->stamp);
-    code = s != NULL ? ap__emit_slow(thread, s, AP_REC_RANGE, range->cycles, end)
-                     : ap__emit_copy(thread, range->body, range->shape, AP_REC_RANGE,
-                                     range->cycles, end);
+    code = s != NULL
+               ? ap__emit_slow(thread, s, AP_REC_RANGE, range->cycles, end)
+               : ap__emit_copy(thread, range->body, range->shape, AP_REC_RANGE, range->cycles, end);
     ap__range_close(range, range_id);
     return code;
 }
@@ -470,8 +470,7 @@ ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId)
     start = range->cycles;
     s = ap__stamp_get(range->stamp);
     if (AP_UNLIKELY(s == NULL)) {
-        aclError code =
-            ap__emit_copy(thread, range->body, range->shape, AP_REC_RANGE, start, end);
+        aclError code = ap__emit_copy(thread, range->body, range->shape, AP_REC_RANGE, start, end);
 
         ap__range_close(range, rangeId);
         return code;

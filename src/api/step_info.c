@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "acl/acl_prof.h"
+#include "api/step_mark.h"
 #include "reporter/report.h"
 #include "session/errtext.h"
 #include "session/runtime_calls.h"
@@ -46,10 +47,24 @@ ACL_FUNC_VISIBILITY void aclprofDestroyStepInfo(aclprofStepInfo *stepInfo)
     free(stepInfo);
 }
 
+bool ap__step_mark(uint64_t index, uint16_t tag, void *stream)
+{
+    ap__wire_api record = {.magic = AP_WIRE_MAGIC, .level = AP_LEVEL_NODE, .type = AP_TYPE_STEP};
+
+    record.begin = ap__report_time();
+    if (!ap__runtime_trace(index, tag, stream)) {
+        return false;
+    }
+    record.end = ap__report_time();
+    record.thread_id = ap__report_thread();
+    record.item_id = tag;
+    (void)ap__report_api(true, &record);
+    return true;
+}
+
 static aclError ap__mark_step(aclprofStepInfo *step, aclprofStepTag tag, void *stream)
 {
     static const char api[] = "aclprofGetStepTimestamp";
-    ap__wire_api record = {.magic = AP_WIRE_MAGIC, .level = AP_LEVEL_NODE, .type = AP_TYPE_STEP};
     char number[16];
     int n = snprintf(number, sizeof(number), "%d", (int)tag);
 
@@ -70,17 +85,12 @@ static aclError ap__mark_step(aclprofStepInfo *step, aclprofStepTag tag, void *s
                               "aclprofCreateStepInfo",
                               step->index);
     }
-    record.begin = ap__report_time();
-    if (!ap__runtime_trace(step->index, (uint16_t)tag, stream)) {
+    if (!ap__step_mark(step->index, (uint16_t)tag, stream)) {
         return ap__fail(ACL_ERROR_GE_FAILURE, AP_EK_INNER, api,
                         "The runtime refuses the mark on the stream. Pass a stream of the device "
                         "that this thread has set, and try again.");
     }
     step->marked[tag] = true;
-    record.end = ap__report_time();
-    record.thread_id = ap__report_thread();
-    record.item_id = (uint64_t)tag;
-    (void)ap__report_api(true, &record);
     return ACL_SUCCESS;
 }
 

@@ -91,8 +91,8 @@ static int ap__resume(ap__replay_state *s, uint64_t *kept, uint64_t *missing)
     *kept = ap__count_kept(in, &last);
     *missing = promised > *kept ? promised - *kept : 0;
     if (last != c->tx_slice_bytes) {
-        ap__note(in->notes, "data/%s.slice_%u is shorter than it was: %u of %u bytes",
-                 AP_TX_SOURCE, c->tx_slice, last, c->tx_slice_bytes);
+        ap__note(in->notes, "data/%s.slice_%u is shorter than it was: %u of %u bytes", AP_TX_SOURCE,
+                 c->tx_slice, last, c->tx_slice_bytes);
     }
     ap__stream_init(&s->tx, in->data_fd, AP_TX_SOURCE, sizeof(ap__wire_additional));
     if (rc == 0) {
@@ -227,10 +227,10 @@ static int ap__resume_raw(ap__replay_state *s)
         if (source != NULL && !ap__is_raw(source)) {
             continue;
         }
-        stream = ap__raw_stream_get(
-            &s->raw, point->name,
-            source != NULL && source->kind != AP_SOURCE_VARIABLE ? ap__source_record_size(source->kind)
-                                                                 : 1);
+        stream = ap__raw_stream_get(&s->raw, point->name,
+                                    source != NULL && source->kind != AP_SOURCE_VARIABLE
+                                        ? ap__source_record_size(source->kind)
+                                        : 1);
         rc = stream == NULL ? ENOMEM
                             : ap__stream_resume(&stream->stream, point->slice,
                                                 source != NULL ? point->slice_bytes : 0);
@@ -242,6 +242,7 @@ static int ap__resume_raw(ap__replay_state *s)
         }
         if (stream != NULL) {
             stream->stream.owed_from = stream->stream.slice;
+            stream->records = point->records;
         }
     }
     return rc;
@@ -348,6 +349,11 @@ int ap__replay(const ap__replay_in *in, ap__tally *tally, uint64_t *kept, uint64
         ap__stream_abandon(&s->tx);
     }
     for (uint32_t i = 0; rc == 0 && i < s->raw.count; i++) {
+        const ap__raw_stream *stream = s->raw.streams[i];
+
+        if (stream->stream.record_bytes == AP_STREAM_WHOLE) {
+            tally->variable_records += stream->records;
+        }
         rc = ap__stream_finish(&s->raw.streams[i]->stream);
     }
     if (rc == 0) {

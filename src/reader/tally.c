@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader/tally.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/wire_host.h"
+#include "reader/safe_file.h"
 #include "reader/slice_cursor.h"
 
 /* The account of a thread; NULL when there are too many or no memory. */
@@ -184,6 +187,43 @@ static void ap__tally_raw(ap__tally *t, ap__source_kind kind, ap__blob record)
     t->records++;
 }
 
+/* Whose they are is read from their headers, as far as those tell their length; how many there are
+ * the rings have told. */
+static void ap__tally_variable(ap__tally *t, int data_fd, const ap__source *source,
+                               ap__notes *notes)
+{
+    const uint32_t head_bytes = offsetof(ap__wire_additional, data);
+
+    for (uint32_t i = 0; i < source->slice_count; i++) {
+        uint64_t size = 0;
+        uint64_t at = 0;
+        char name[NAME_MAX + 1];
+        uint8_t head[sizeof(ap__wire_additional)];
+        int fd = -1;
+
+        if (ap__source_name_make(name, sizeof(name), source->name, source->slices[i].number)) {
+            fd = ap__open_regular(data_fd, name, 0, &size, notes);
+        }
+        while (fd >= 0 && at + head_bytes <= size &&
+               ap__pread_full(fd, head, head_bytes, at) == (int64_t)head_bytes) {
+            ap__blob record = {head, head_bytes};
+            uint64_t bytes = (uint64_t)head_bytes +
+                             ap__blob_u32(record, offsetof(ap__wire_additional, data_length));
+
+            if (ap__blob_u16(record, 0) != AP_WIRE_MAGIC || bytes > size - at) {
+                break;
+            }
+            ap__tally_raw(t, source->kind, record);
+            t->records--;
+            at += bytes;
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    t->records += t->variable_records;
+}
+
 bool ap__tally_raw_source(ap__tally *t, int data_fd, const ap__source *source, ap__notes *notes)
 {
     ap__slice_cursor *cursor = NULL;
@@ -191,6 +231,10 @@ bool ap__tally_raw_source(ap__tally *t, int data_fd, const ap__source *source, a
     uint32_t slice = 0;
     uint32_t index = 0;
 
+    if (source->kind == AP_SOURCE_VARIABLE) {
+        ap__tally_variable(t, data_fd, source, notes);
+        return true;
+    }
     if (ap__source_record_size(source->kind) == 0) {
         return true;
     }

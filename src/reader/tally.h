@@ -20,6 +20,7 @@ typedef struct ap__tally {
     uint64_t sampled_cycles;
     uint64_t sampled_calls;
     uint64_t saved;
+    uint64_t variable_records; /* of variable size, in their stream when the replay is done */
     uint64_t damaged_rings;
     uint64_t damaged_bytes;
     uint64_t maybe_in_flight; /* slots in which a call may have been cut short */

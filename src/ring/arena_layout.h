@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define AP_ARENA_MAGIC 0x31414e5241435041ULL /* "APCARNA1" */
-#define AP_ARENA_VERSION 2u
+#define AP_ARENA_VERSION 3u
 #define AP_ARENA_HEAD_BYTES 65536u /* slots start at a multiple of every page size */
 #define AP_RING_HEAD_BYTES 4096u
 #define AP_RING_GUARD_BYTES 4096u
@@ -56,6 +56,7 @@ typedef struct ap__raw_point {
     char name[72]; /* "aging.compact.task_track" */
     uint32_t slice;
     uint32_t slice_bytes;
+    uint64_t records; /* ever written: those of variable size cannot be counted later */
 } ap__raw_point;
 
 typedef struct ap__arena_head {
@@ -148,7 +149,7 @@ _Static_assert(sizeof(ap__checkpoint) == 120, "checkpoint");
 _Static_assert(offsetof(ap__arena_head, slot_count) == 32, "arena head");
 _Static_assert(offsetof(ap__arena_head, start) == 40, "arena head");
 _Static_assert(offsetof(ap__arena_head, checkpoint) == 120, "arena head");
-_Static_assert(sizeof(ap__raw_point) == 80, "raw point");
+_Static_assert(sizeof(ap__raw_point) == 88, "raw point");
 _Static_assert(offsetof(ap__arena_head, raw_count) == 360, "arena head");
 _Static_assert(sizeof(ap__arena_head) <= AP_ARENA_HEAD_BYTES, "arena head");
 _Static_assert(offsetof(ap__ring_head, tail) == 64, "ring head");

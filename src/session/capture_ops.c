@@ -47,6 +47,7 @@ static const ap__capture_table ap__both_sides = {
     .record = ap__capture_record,
     .close = ap__close,
     .abandon = ap__abandon,
+    .dir = ap__capture_dir,
     .stats = ap__capture_stats,
     .add_devices = ap__add,
     .remove_devices = ap__remove,

@@ -11,6 +11,7 @@ typedef struct ap__capture_table {
     void (*record)(ap__capture *capture, bool on);
     aclError (*close)(ap__capture *capture);
     void (*abandon)(ap__capture *capture);
+    const char *(*dir)(const ap__capture *capture);
     void (*stats)(const ap__capture *capture, aclprofStats *out);
     /* Devices join, or are asked again for what they refused. */
     aclError (*add_devices)(ap__capture *capture, const char *api, const uint32_t *devices,

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "reporter/modules.h"
 #include "ring/gate.h"
 #include "ring/thread.h"
+#include "session/now.h"
 #include "session/session.h"
 #include "stamp/intern.h"
 #include "stamp/pool.h"
@@ -42,6 +44,8 @@ static void ap__prepare(void)
     ap__range_lock();
     ap__intern_lock();
     ap__types_lock();
+    ap__modules_lock();
+    ap__now_lock();
     ap__saved = saved;
     ap__held = held;
 }
@@ -50,6 +54,8 @@ static void ap__parent(void)
 {
     sigset_t saved = ap__saved;
 
+    ap__now_unlock();
+    ap__modules_unlock();
     ap__types_unlock();
     ap__intern_unlock();
     ap__range_unlock();
@@ -68,6 +74,8 @@ static void ap__child(void)
 
     atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
     atomic_store_explicit(&ap__the_gate.reports, 0, memory_order_relaxed);
+    ap__now_unlock();
+    ap__modules_child();
     ap__texts_child();
     ap__types_child();
     ap__intern_child();

@@ -11,6 +11,8 @@
 #include "session/config_check.h"
 #include "session/devices.h"
 #include "session/errtext.h"
+#include "session/module_link.h"
+#include "session/now.h"
 #include "session/path.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -155,8 +157,17 @@ static aclError ap__begin(const char *api, const ap__config *config, bool warm)
         .data_types = config->data_types,
         .metrics = config->metrics,
     };
+    ap__now_set(config->data_types, ap__session.settings.op_type, ap__capture_ops->dir(capture));
     ap__capture_ops->record(capture, !warm);
+    if (!warm) {
+        ap__session_tell_start(&ap__session.run, ap__session.run.devices);
+    }
     return ACL_SUCCESS;
+}
+
+aclError ap__session_begin(const char *api, const ap__config *config)
+{
+    return ap__begin(api, config, false);
 }
 
 /* ---- joining what runs ---- */
@@ -174,6 +185,7 @@ static aclError ap__start_warm(const char *api, const ap__config *config)
     }
     run->warm = false;
     ap__capture_ops->record(run->capture, true);
+    ap__session_tell_start(run, run->devices);
     return ACL_SUCCESS;
 }
 
@@ -207,6 +219,7 @@ static aclError ap__add_devices(const char *api, const ap__config *config)
     }
     if (code == ACL_SUCCESS) {
         run->devices |= ap__device_bits(&added);
+        ap__session_tell_start(run, ap__device_bits(&added));
     }
     return code;
 }
@@ -312,6 +325,7 @@ static aclError ap__stop_named(const char *api, const ap__config *config)
 {
     ap__run *run = &ap__session.run;
     aclError code = ap__config_check_bits(api, config);
+    uint64_t leaving = 0;
 
     if (code != ACL_SUCCESS) {
         return code;
@@ -327,11 +341,15 @@ static aclError ap__stop_named(const char *api, const ap__config *config)
     if (config->device_count == 0) {
         run->host_only = false;
     }
-    run->devices &= ~ap__device_bits(config);
-    run->late &= run->devices;
-    if ((run->devices & ~run->late) == 0 && !run->host_only) {
+    leaving = run->devices & ap__device_bits(config);
+    if ((run->devices & ~leaving & ~run->late) == 0 && !run->host_only) {
         return ap__session_close();
     }
+    if (!run->warm) {
+        ap__session_tell_stop(run, leaving);
+    }
+    run->devices &= ~leaving;
+    run->late &= run->devices;
     ap__capture_ops->remove_devices(run->capture, config->devices, config->device_count);
     return ACL_SUCCESS;
 }
@@ -356,11 +374,15 @@ static aclError ap__stop_locked(const char *api, const aclprofConfig *handle)
 
 aclError ap__session_start(const aclprofConfig *config)
 {
-    aclError code = ACL_SUCCESS;
+    aclError code = ap__session_refuse_inside();
 
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
     if (config == NULL) {
         ap__devices_load();
     }
+    ap__session_find_vendor(config);
     ap__session_enter();
     code = ap__start_locked("aclprofStart", config);
     ap__session_leave();
@@ -369,8 +391,11 @@ aclError ap__session_start(const aclprofConfig *config)
 
 aclError ap__session_warmup(const aclprofConfig *config)
 {
-    aclError code = ACL_SUCCESS;
+    aclError code = ap__session_refuse_inside();
 
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
     ap__session_enter();
     code = ap__warmup_locked("aclprofWarmup", config);
     ap__session_leave();
@@ -379,8 +404,11 @@ aclError ap__session_warmup(const aclprofConfig *config)
 
 aclError ap__session_stop(const aclprofConfig *config)
 {
-    aclError code = ACL_SUCCESS;
+    aclError code = ap__session_refuse_inside();
 
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
     ap__session_enter();
     code = ap__stop_locked("aclprofStop", config);
     ap__session_leave();

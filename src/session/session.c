@@ -10,12 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reporter/modules.h"
 #include "session/arg_text.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/fork.h"
+#include "session/module_link.h"
+#include "session/now.h"
 #include "session/path.h"
 #include "session/registry.h"
+#include "session/set_device.h"
 #include "session/state.h"
 
 ap__state ap__session;
@@ -37,6 +41,7 @@ static void ap__drop_inherited(void)
     if (ap__session.run.capture != NULL && ap__session.run.owner != getpid()) {
         ap__capture_ops->abandon(ap__session.run.capture);
         ap__session.run = (ap__run){0};
+        ap__now_clear();
     }
 }
 
@@ -52,7 +57,7 @@ void ap__session_enter(void)
     ap__drop_inherited();
 }
 
-void ap__session_leave(void)
+static void ap__leave(void)
 {
     int state = ap__in.cancel_state;
 
@@ -60,6 +65,41 @@ void ap__session_leave(void)
     pthread_mutex_unlock(&ap__lock);
     ap__fail_release();
     (void)pthread_setcancelstate(state, &state);
+}
+
+void ap__session_pass_by(void)
+{
+    int state = 0;
+
+    while (!ap__in.now && ap__session_set_devices_pending()) {
+        (void)ap__fork_install();
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+        if (pthread_mutex_trylock(&ap__lock) != 0) {
+            (void)pthread_setcancelstate(state, &state);
+            return;
+        }
+        ap__fail_hold();
+        ap__in = (ap__inside){true, state};
+        ap__drop_inherited();
+        ap__session_tell_set_devices();
+        ap__leave();
+    }
+}
+
+void ap__session_leave(void)
+{
+    ap__leave();
+    ap__session_pass_by();
+}
+
+aclError ap__session_refuse_inside(void)
+{
+    static const ap__fail_site inside = {
+        ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, "aclprof",
+        "A control call was made inside a callback of the profiler, or in a signal handler that "
+        "has interrupted one. Make it from another place."};
+
+    return ap__in.now || ap__modules_inside() ? ap__fail_quick(&inside) : ACL_SUCCESS;
 }
 
 /* ---- environment ---- */
@@ -86,6 +126,13 @@ int ap__strict(void)
 
 aclError ap__session_check_mode(const char *api)
 {
+    if (ap__session.command != AP_COMMAND_NONE) {
+        return ap__fail(ACL_ERROR_PROF_ALREADY_RUN, AP_EK_MODE, api,
+                        "Failed to start Profiling in API mode because a configuration of the "
+                        "program (acl.json, PROFILER_SAMPLECONFIG or graph engine options) "
+                        "profiles it already. Remove it there, or do without %s.",
+                        api);
+    }
     if (!ap__session.inited && ap__session_env("PROFILER_SAMPLECONFIG") != NULL) {
         return ap__fail(ACL_ERROR_PROF_ALREADY_RUN, AP_EK_MODE, api,
                         "Failed to start Profiling in API mode because it is already in command "
@@ -151,8 +198,11 @@ static aclError ap__init_locked(const char *api, const char *path, size_t length
 aclError ap__session_init(const char *path, size_t length)
 {
     static const char api[] = "aclprofInit";
-    aclError code = ACL_SUCCESS;
+    aclError code = ap__session_refuse_inside();
 
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
     ap__session_enter();
     code = ap__init_check(api, path, length);
     if (code == ACL_SUCCESS) {
@@ -164,10 +214,25 @@ aclError ap__session_init(const char *path, size_t length)
 
 aclError ap__session_close(void)
 {
-    ap__capture *capture = ap__session.run.capture;
+    ap__run run = ap__session.run;
 
+    if (run.capture != NULL && !run.warm && !ap__session.ending) {
+        ap__session_tell_stop(&run, run.devices); /* what modules still have comes now */
+    }
     ap__session.run = (ap__run){0};
-    return capture != NULL ? ap__capture_ops->close(capture) : ACL_SUCCESS;
+    ap__now_clear();
+    return run.capture != NULL ? ap__capture_ops->close(run.capture) : ACL_SUCCESS;
+}
+
+aclError ap__session_end(void)
+{
+    aclError code = ap__session_close();
+
+    ap__session_tell_finalize();
+    ap__session.inited = false;
+    ap__session.path[0] = '\0';
+    ap__session.settings = (ap__settings){0};
+    return code;
 }
 
 static aclError ap__finalize_locked(const char *api)
@@ -181,17 +246,16 @@ static aclError ap__finalize_locked(const char *api)
         return ap__fail_order(ACL_ERROR_PROF_NOT_RUN, api, "aclprofInit",
                               "the profiler is not open");
     }
-    code = ap__session_close();
-    ap__session.inited = false;
-    ap__session.path[0] = '\0';
-    ap__session.settings = (ap__settings){0};
-    return code;
+    return ap__session_end();
 }
 
 aclError ap__session_finalize(void)
 {
-    aclError code = ACL_SUCCESS;
+    aclError code = ap__session_refuse_inside();
 
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
     ap__session_enter();
     code = ap__finalize_locked("aclprofFinalize");
     ap__session_leave();
@@ -200,8 +264,11 @@ aclError ap__session_finalize(void)
 
 aclError ap__session_set_config(int type, const char *value, size_t length)
 {
-    aclError code = ACL_SUCCESS;
+    aclError code = ap__session_refuse_inside();
 
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
     ap__devices_load(); /* what a chip has decides what may be set */
     ap__session_enter();
     code = ap__settings_set(&ap__session.settings, "aclprofSetConfig", type, value, length);
@@ -212,11 +279,16 @@ aclError ap__session_set_config(int type, const char *value, size_t length)
     return code;
 }
 
-void ap__session_stats(aclprofStats *out)
+aclError ap__session_stats(aclprofStats *out)
 {
-    ap__session_enter();
-    ap__capture_ops->stats(ap__session.run.capture, out);
-    ap__session_leave();
+    aclError code = ap__session_refuse_inside();
+
+    if (code == ACL_SUCCESS) {
+        ap__session_enter();
+        ap__capture_ops->stats(ap__session.run.capture, out);
+        ap__session_leave();
+    }
+    return code;
 }
 
 /* ---- unload, fork ---- */
@@ -262,5 +334,7 @@ void ap__session_child(void)
         ap__capture_ops->abandon(ap__session.run.capture);
         ap__session.run = (ap__run){0};
     }
+    ap__session.command = AP_COMMAND_NONE;
+    ap__now_clear();
     pthread_mutex_unlock(&ap__lock);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process-wide state machine behind the control calls. Every function takes the session
- * lock itself; codes are ACL codes with the last error set. */
+ * lock itself; codes are ACL codes with the last error set. Inside a callback of a module they
+ * refuse. */
 #ifndef AP_SESSION_SESSION_H_
 #define AP_SESSION_SESSION_H_
 
@@ -14,7 +15,7 @@ aclError ap__session_start(const aclprofConfig *config);
 aclError ap__session_warmup(const aclprofConfig *config);
 aclError ap__session_stop(const aclprofConfig *config);
 aclError ap__session_set_config(int type, const char *value, size_t length);
-void ap__session_stats(aclprofStats *out);
+aclError ap__session_stats(aclprofStats *out);
 
 /* Library unload or exit: stops what runs; later Starts are refused. */
 void ap__session_shutdown(void);

@@ -4,7 +4,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "session/command.h"
 #include "session/devices.h"
+#include "session/module_link.h"
 #include "session/registry.h"
 #include "session/state.h"
 
@@ -17,19 +19,44 @@ void ap__session_want_late_devices(void)
     atomic_store(&ap__late_wanted, true);
 }
 
+/* Set, and not told the capture yet. */
+static _Atomic uint64_t ap__pending;
+
 static void ap__tell_capture(uint32_t device)
 {
     ap__run *run = &ap__session.run;
     bool captured = (run->devices >> device & 1) != 0;
-    bool joins = !captured && run->devices != 0 && atomic_load(&ap__late_wanted);
+    bool wanted = atomic_load(&ap__late_wanted) || ap__session.command == AP_COMMAND_RUNS;
+    bool joins = !captured && run->devices != 0 && wanted;
 
+    if (ap__session.command == AP_COMMAND_WAITS) {
+        ap__command_begin(device);
+        return;
+    }
     if (run->capture == NULL || run->owner != getpid() || !(captured || joins)) {
         return;
     }
     if (ap__capture_ops->add_devices(run->capture, ap__api, &device, 1) == ACL_SUCCESS) {
         run->devices |= 1ull << device;
         run->late |= joins ? 1ull << device : 0;
+        if (joins && !run->warm) {
+            ap__session_tell_start(run, 1ull << device);
+        }
     }
+}
+
+void ap__session_tell_set_devices(void)
+{
+    uint64_t set = atomic_exchange(&ap__pending, 0);
+
+    for (; set != 0; set &= set - 1) {
+        ap__tell_capture((uint32_t)__builtin_ctzll(set));
+    }
+}
+
+bool ap__session_set_devices_pending(void)
+{
+    return atomic_load(&ap__pending) != 0;
 }
 
 void ap__session_device_set(uint32_t device, bool set)
@@ -39,8 +66,7 @@ void ap__session_device_set(uint32_t device, bool set)
     }
     ap__device_note_set(device, set);
     if (set) {
-        ap__session_enter();
-        ap__tell_capture(device);
-        ap__session_leave();
+        atomic_fetch_or(&ap__pending, 1ull << device);
+        ap__session_pass_by();
     }
 }

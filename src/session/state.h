@@ -22,7 +22,11 @@ typedef struct ap__run {
     int32_t metrics;
 } ap__run;
 
+/* A capture that a configuration asks for (session/command.h). */
+typedef enum ap__command_state { AP_COMMAND_NONE, AP_COMMAND_WAITS, AP_COMMAND_RUNS } ap__command_state;
+
 typedef struct ap__state {
+    ap__command_state command;
     bool inited;
     bool ending;            /* the library is being unloaded */
     uint32_t starts;        /* captures that have made a directory */
@@ -38,8 +42,14 @@ extern _Atomic int ap__strict_now;
 /* Around every control call: lock, no cancellation, reports of failures after unlocking. */
 void ap__session_enter(void);
 void ap__session_leave(void);
+/* Does what waits for the lock's holder, when nobody holds it: else that one will. */
+void ap__session_pass_by(void);
+/* Inside a callback of ours or a signal handler that has interrupted a control call: waiting for the
+ * lock would be for ever. 0, or ACL_ERROR_PROFILING_FAILURE with the last error set. */
+aclError ap__session_refuse_inside(void);
 
-/* ACL_ERROR_PROF_ALREADY_RUN when the process is profiled by the vendor's command line. */
+/* ACL_ERROR_PROF_ALREADY_RUN when the process is profiled by the vendor's command line or by a
+ * configuration. */
 aclError ap__session_check_mode(const char *api);
 
 /* Value of an environment variable; NULL when it is empty, too. */
@@ -47,5 +57,10 @@ const char *ap__session_env(const char *name);
 
 /* Finishes what runs. 0 when nothing does. */
 aclError ap__session_close(void);
+/* As aclprofStart, nothing running and nothing checked but the chips. */
+struct ap__config;
+aclError ap__session_begin(const char *api, const struct ap__config *config);
+/* Also forgets path and settings. */
+aclError ap__session_end(void);
 
 #endif

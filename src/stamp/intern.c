@@ -156,6 +156,17 @@ bool ap__intern(ap__intern_use use, const char *text, size_t length, uint64_t *i
     return ok;
 }
 
+const char *ap__intern_text(uint64_t id)
+{
+    const ap__text *text = NULL;
+    sigset_t saved;
+
+    ap__enter(&saved);
+    text = ap__table_size != 0 ? *ap__find(id) : NULL;
+    ap__leave(&saved);
+    return text != NULL ? text->text : NULL;
+}
+
 bool ap__intern_category(uint32_t category, const char *text, size_t length)
 {
     ap__text *t = ap__text_new(category, text, length);

@@ -20,6 +20,9 @@ typedef enum ap__intern_use {
 bool ap__intern(ap__intern_use use, const char *text, size_t length, uint64_t *id);
 bool ap__intern_category(uint32_t category, const char *text, size_t length);
 
+/* The text of a hash id; NULL: unknown. Lives for ever. */
+const char *ap__intern_text(uint64_t id);
+
 /* What the owner of the files (writer/texts.c) does about a new text. Called outside the lock. */
 void ap__intern_added(ap__intern_use use);
 

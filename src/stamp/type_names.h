@@ -20,7 +20,11 @@ uint32_t ap__type_generation(void);
 /* Walks registrations in their order: false at the end. *cursor starts at 0. */
 bool ap__type_next(uint32_t *cursor, uint16_t *level, uint32_t *type, const char **name);
 
-/* What the owner of the files (writer/texts.c) does about a new name. Called outside the lock. */
+/* Descriptions of types' layouts, as JSON: kept and walked as names are. */
+bool ap__format_register(uint16_t level, uint32_t type, const char *json);
+bool ap__format_next(uint32_t *cursor, uint16_t *level, uint32_t *type, const char **json);
+
+/* What the owner of the files (writer/texts.c) does about a new text. Called outside the lock. */
 void ap__type_added(void);
 
 void ap__types_lock(void);

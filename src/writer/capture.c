@@ -49,6 +49,7 @@ struct ap__capture {
     ap__drain drain;
     ap__dict hashes;
     ap__dict types;
+    ap__dict formats;
     ap__ext_file names;
     ap__loop loop;
     aclprofStats final; /* once it has stopped */
@@ -194,12 +195,13 @@ static int ap__open_rings(ap__capture *c, const ap__capture_params *p, const ap_
     }
     rc = ap__ageing_watch(&c->drain.ageing, &c->hashes.stream);
     rc = rc != 0 ? rc : ap__ageing_watch(&c->drain.ageing, &c->types.stream);
+    rc = rc != 0 ? rc : ap__ageing_watch(&c->drain.ageing, &c->formats.stream);
     rc = rc != 0 ? rc : ap__loop_start(&c->loop, &c->drain);
     if (rc != 0) {
         goto fail_loop;
     }
     c->running = true;
-    ap__texts_begin(&c->hashes, &c->types, &c->names, &c->loop.wake);
+    ap__texts_begin(&c->hashes, &c->types, &c->formats, &c->names, &c->loop.wake);
     c->key = ap__gate_new_key();
     (void)ap__thread_self(); /* so that this thread's end is noticed */
     ap__threads_begin(&c->arena, c->key);
@@ -242,6 +244,7 @@ static aclError ap__open_shielded(const ap__capture_params *params, ap__capture 
     }
     ap__dict_init(&c->hashes, c->dir.data_fd, AP_DICT_HASH_NAME);
     ap__dict_init(&c->types, c->dir.data_fd, AP_DICT_TYPE_NAME);
+    ap__dict_init(&c->formats, c->dir.data_fd, AP_DICT_FORMAT_NAME);
     rc = ap__fork_install();
     rc = rc != 0 ? rc : ap__write_control(c, params, &start);
     if (rc == 0) {
@@ -262,6 +265,7 @@ static aclError ap__open_shielded(const ap__capture_params *params, ap__capture 
                     strerror_r(rc, text, sizeof(text)));
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
+    ap__dict_abandon(&c->formats);
     ap__prof_dir_remove(&c->dir);
     ap__dirs_unmake_root(c->root, c->root_made);
 fail:
@@ -482,6 +486,7 @@ static aclError ap__leave_unfinished(ap__capture *c)
     ap__arena_close(&c->arena, true, stuck != 0);
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
+    ap__dict_abandon(&c->formats);
     return ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, c->api,
                     "The files of [%s] could not be finished. Reason: the program has closed "
                     "descriptors that it had not opened; close only your own. What was written "
@@ -498,6 +503,7 @@ static aclError ap__finish(ap__capture *c)
 
     ap__keep_first(&rc, ap__dict_finish(&c->hashes));
     ap__keep_first(&rc, ap__dict_finish(&c->types));
+    ap__keep_first(&rc, ap__dict_finish(&c->formats));
     ap__clock_read(&end);
     ap__keep_first(&rc, ap__control_write_end(c->dir.host_fd, &end));
     if (rc != 0) {
@@ -547,6 +553,7 @@ void ap__capture_discard(ap__capture *c)
     ap__arena_close(&c->arena, false, false);
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
+    ap__dict_abandon(&c->formats);
     ap__prof_dir_remove(&c->dir);
     ap__dirs_unmake_root(c->root, c->root_made);
     free(c->root);
@@ -580,6 +587,7 @@ void ap__capture_abandon(ap__capture *c)
     }
     ap__dict_abandon(&c->hashes);
     ap__dict_abandon(&c->types);
+    ap__dict_abandon(&c->formats);
     ap__prof_dir_close(&c->dir);
     free(c->root);
     free(c);

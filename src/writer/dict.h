@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text dictionaries hash_dic and type_info_dic. */
+/* The text dictionaries hash_dic, type_info_dic and data_format_dic. */
 #ifndef AP_WRITER_DICT_H_
 #define AP_WRITER_DICT_H_
 
@@ -12,6 +12,7 @@
 
 #define AP_DICT_HASH_NAME "unaging.additional.hash_dic"
 #define AP_DICT_TYPE_NAME "unaging.additional.type_info_dic"
+#define AP_DICT_FORMAT_NAME "unaging.additional.data_format_dic"
 
 typedef struct ap__dict {
     ap__stream stream;

@@ -29,9 +29,11 @@ ap__raw_stream *ap__raw_stream_get(ap__raw_streams *r, const char *name, uint32_
     if (s == NULL) {
         return NULL;
     }
+    s->records = 0;
     s->fill = 0;
     s->count = 0;
-    ap__stream_init(&s->stream, r->data_fd, name, record_bytes);
+    ap__stream_init(&s->stream, r->data_fd, name,
+                    record_bytes != 1 ? record_bytes : AP_STREAM_WHOLE);
     if (r->ageing != NULL) {
         (void)ap__ageing_watch(r->ageing, &s->stream); /* else it is never deleted from */
     }
@@ -46,15 +48,35 @@ static void ap__tell(ap__raw_streams *r, uint32_t owner, bool written)
     }
 }
 
+/* Records of variable size: a slice ends between two of them. */
+static int ap__append_each(ap__raw_stream *s, size_t *done)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < s->count; i++) {
+        size_t written = 0;
+
+        rc = ap__stream_append(&s->stream, s->buffer + *done, s->ends[i] - *done, &written);
+        *done += written;
+    }
+    return rc;
+}
+
 static void ap__write(ap__raw_streams *r, ap__raw_stream *s)
 {
     size_t done = 0;
-    int rc = s->count == 0 ? 0 : ap__stream_append(&s->stream, s->buffer, s->fill, &done);
+    int rc = 0;
 
+    if (s->stream.record_bytes == AP_STREAM_WHOLE) {
+        rc = ap__append_each(s, &done);
+    } else if (s->count != 0) {
+        rc = ap__stream_append(&s->stream, s->buffer, s->fill, &done);
+    }
     if (rc != 0 && r->first_errno == 0) {
         r->first_errno = rc;
     }
     for (uint32_t i = 0; i < s->count; i++) {
+        s->records += s->ends[i] <= done;
         ap__tell(r, s->owners[i], s->ends[i] <= done);
     }
     s->fill = 0;
@@ -134,6 +156,7 @@ uint32_t ap__raw_streams_points(const ap__raw_streams *r, ap__raw_point out[AP_R
         memcpy(out[i].name, s->name, strlen(s->name));
         out[i].slice = s->slice;
         out[i].slice_bytes = (uint32_t)s->size;
+        out[i].records = r->streams[i]->records;
     }
     return r->count;
 }

@@ -22,6 +22,7 @@ typedef void (*ap__raw_told)(void *context, uint32_t owner, bool written);
 
 typedef struct ap__raw_stream {
     ap__stream stream;
+    uint64_t records; /* written whole */
     uint32_t fill;
     uint32_t count;
     uint32_t owners[AP_RAW_BATCH];

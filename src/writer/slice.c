@@ -38,7 +38,7 @@ static uint64_t ap__capacity(const ap__stream *s)
 {
     uint64_t whole;
 
-    if (s->record_bytes == 0) {
+    if (s->record_bytes == 0 || s->record_bytes == AP_STREAM_WHOLE) {
         return AP_SLICE_BYTES;
     }
     whole = AP_SLICE_BYTES / s->record_bytes;
@@ -53,6 +53,9 @@ static size_t ap__piece(const ap__stream *s, const char *p, size_t bytes)
 
     if (bytes <= room) {
         return bytes;
+    }
+    if (s->record_bytes == AP_STREAM_WHOLE) {
+        return s->size == 0 ? bytes : 0;
     }
     if (s->record_bytes != 0) {
         return (size_t)room;
@@ -70,7 +73,7 @@ static size_t ap__whole_part(const ap__stream *s, const char *p, size_t n)
 {
     const char *end;
 
-    if (s->record_bytes != 0) {
+    if (s->record_bytes != 0) { /* of AP_STREAM_WHOLE none: n is short of it */
         return n - n % s->record_bytes;
     }
     end = n != 0 ? memrchr(p, '\n', n) : NULL;
@@ -197,7 +200,8 @@ int ap__stream_append(ap__stream *s, const void *data, size_t bytes, size_t *wri
     int done_err = 0; /* of a .done: nothing of the data is lost */
     int err = 0;
 
-    if (s->record_bytes != 0 && bytes % s->record_bytes != 0) {
+    if (s->record_bytes != 0 && s->record_bytes != AP_STREAM_WHOLE &&
+        bytes % s->record_bytes != 0) {
         err = EINVAL;
     }
     while (err == 0 && done < bytes) {

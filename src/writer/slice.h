@@ -18,13 +18,16 @@ struct ap__stream;
 typedef void (*ap__slice_finished_fn)(void *context, const struct ap__stream *stream,
                                       uint32_t slice, uint64_t bytes);
 
+/* As record_bytes: every append is one record of its own size. */
+#define AP_STREAM_WHOLE UINT32_MAX
+
 typedef struct ap__stream {
     char name[AP_STREAM_NAME_MAX]; /* "aging.additional.msproftx" */
     int data_fd;                   /* borrowed */
     int fd;                        /* of the open slice, -1: not made yet */
     ap__file_id file;              /* which file fd is, and which directory data_fd is */
     ap__file_id directory;
-    uint32_t record_bytes;         /* 0: lines of text */
+    uint32_t record_bytes;         /* 0: lines of text; AP_STREAM_WHOLE */
     uint32_t slice;                /* number of the open slice, or of the next */
     uint32_t owed_from;            /* first slice whose .done may be missing; == slice: none */
     bool torn;                     /* bytes behind `size` could not be cut off yet */
@@ -46,7 +49,7 @@ int ap__stream_resume(ap__stream *s, uint32_t slice, uint64_t bytes);
 bool ap__stream_intact(const ap__stream *s);
 
 /* Appends whole records (or whole lines). A slice is filled as far as whole records go, never
- * beyond 2 MiB (only a single longer line is). 0, or errno with *written = bytes of whole
+ * beyond 2 MiB (only a single longer line or record is). 0, or errno with *written = bytes of whole
  * records that are kept, nothing torn behind them; a later append goes on from there.
  * *written == bytes together with an errno: a .done could not be written (it is owed and tried
  * again), or closing a slice told of an error. `written` may be NULL. One thread at a time. */

@@ -14,7 +14,9 @@
 static pthread_mutex_t ap__sink_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__dict *ap__hashes; /* all under the lock; NULL: no capture */
 static ap__dict *ap__types;
+static ap__dict *ap__formats;
 static uint32_t ap__type_cursor;
+static uint32_t ap__format_cursor;
 static ap__ext_file *ap__names;
 static uv_async_t *ap__wake;
 static uint32_t ap__cursors[AP_INTERN_USES];
@@ -85,7 +87,11 @@ static void ap__flush_types(void)
     while (ap__type_next(&ap__type_cursor, &level, &type, &name)) {
         (void)ap__dict_add_type(ap__types, level, type, name);
     }
+    while (ap__format_next(&ap__format_cursor, &level, &type, &name)) {
+        (void)ap__dict_add_type(ap__formats, level, type, name);
+    }
     (void)ap__dict_flush(ap__types);
+    (void)ap__dict_flush(ap__formats);
 }
 
 void ap__type_added(void)
@@ -104,14 +110,17 @@ void ap__type_added(void)
     errno = saved_errno;
 }
 
-void ap__texts_begin(ap__dict *hashes, ap__dict *types, ap__ext_file *names, uv_async_t *wake)
+void ap__texts_begin(ap__dict *hashes, ap__dict *types, ap__dict *formats, ap__ext_file *names,
+                     uv_async_t *wake)
 {
     sigset_t saved;
 
     ap__enter(&saved);
     ap__hashes = hashes;
     ap__types = types;
+    ap__formats = formats;
     ap__type_cursor = 0;
+    ap__format_cursor = 0;
     ap__names = names;
     ap__wake = wake;
     memset(ap__cursors, 0, sizeof(ap__cursors));
@@ -170,6 +179,7 @@ void ap__texts_end(void)
     ap__enter(&saved);
     ap__hashes = NULL;
     ap__types = NULL;
+    ap__formats = NULL;
     ap__names = NULL;
     ap__wake = NULL;
     ap__leave(&saved);
@@ -200,6 +210,7 @@ void ap__texts_child(void)
 {
     ap__hashes = NULL;
     ap__types = NULL;
+    ap__formats = NULL;
     ap__names = NULL;
     ap__wake = NULL;
     pthread_mutex_unlock(&ap__sink_lock);

@@ -16,7 +16,8 @@
 #include "writer/ext_file.h"
 
 /* Makes these the files that texts go to, from the first text on. One capture at a time. */
-void ap__texts_begin(ap__dict *hashes, ap__dict *types, ap__ext_file *names, uv_async_t *wake);
+void ap__texts_begin(ap__dict *hashes, ap__dict *types, ap__dict *formats, ap__ext_file *names,
+                     uv_async_t *wake);
 /* Names that were registered for types, before the capture's own defaults. 0 or ENOMEM. */
 int ap__texts_types_into(ap__dict *types);
 /* Appends what is new. On a full disk entries stay pending and are tried again. */

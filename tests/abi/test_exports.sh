@@ -32,7 +32,7 @@ dynamic=$(readelf -dW "$lib") && segments=$(readelf -lW "$lib") || exit 1
 declared() {
     sed '/@name Contract for later versions/,$d' "$1" |
         tr '\n' ' ' | sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/, ,g' |
-        grep -oE '(ACL_FUNC_VISIBILITY|SIMRT_API)[^;(#]*\(' | sed 's/ *($//; s/.*[ *]//' |
+        grep -oE '(ACL_FUNC_VISIBILITY|SIMRT_API|REPORTER_API)[^;(#]*\(' | sed 's/ *($//; s/.*[ *]//' |
         grep -v '^__' | sort -u
 }
 later() {
@@ -44,6 +44,7 @@ later() {
     declared "$src/include/acl/acl_prof.h"
     declared "$src/include/aclprof_ext.h"
     declared "$src/include/sim_runtime.h"
+    declared "$src/include/aclprof_reporter.h"
 } | sort -u >"$tmp/declared"
 sed -n 's/^ *\([A-Za-z][A-Za-z0-9_]*\);$/\1/p' "$src/src/libacl_prof.map" | sort >"$tmp/map"
 nm -D --defined-only "$lib" >"$tmp/nm" || exit 1

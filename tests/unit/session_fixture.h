@@ -116,11 +116,18 @@ static void mock_remove(ap__capture *capture, const uint32_t *devices, uint32_t 
     }
 }
 
+static const char *mock_dir(const ap__capture *capture)
+{
+    (void)capture;
+    return "/mock";
+}
+
 static const ap__capture_table mock_captures = {
     .open = mock_open,
     .record = mock_record,
     .close = mock_close,
     .abandon = mock_abandon,
+    .dir = mock_dir,
     .stats = mock_stats,
     .add_devices = mock_add,
     .remove_devices = mock_remove,

@@ -393,11 +393,11 @@ static void another_version_is_left_alone(void **state)
                      sizeof(version));
     close(fd);
     assert_int_equal(recover(&fix), AP_RECOVER_VERSION);
-    assert_non_null(strstr(report.error, "version 2"));
+    assert_non_null(strstr(report.error, "version 4"));
     assert_true(fix_exists(fix.ext, AP_ARENA_NAME));
     assert_false(fix_exists(fix.host, "end_info"));
     back = open_fix(&fix);
-    assert_true(read_back_has_note(back, "version 2"));
+    assert_true(read_back_has_note(back, "version 4"));
     assert_int_equal(back->count, 18); /* whatever is whole */
     read_back_close(back);
     ap__recover_report_free(&report);
