@@ -9,6 +9,8 @@ set(ap_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/acl_prof)
 install(TARGETS acl_prof EXPORT acl_prof-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# beside it, and looked for by programs that were built for the vendor's libraries
+install(TARGETS ${ap_shims} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/acl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES include/aclprof_ext.h include/sim_runtime.h include/aclprof_reporter.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
