@@ -153,6 +153,14 @@ typedef struct aclprofStats {
  */
 ACL_FUNC_VISIBILITY aclError aclprofGetStats(aclprofStats *stats);
 
+/**
+ * aclprofGetModelId under the name that the graph engine's programs use.
+ *
+ * @return the model's id; 0 for a bad argument
+ * @note Thread-safe.
+ */
+ACL_FUNC_VISIBILITY size_t aclprofGetGraphId(const void *opInfo, size_t opInfoLen, uint32_t index);
+
 #ifdef __cplusplus
 }
 #endif

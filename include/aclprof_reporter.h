@@ -259,6 +259,12 @@ REPORTER_API char *MsprofGetPath(void);
 REPORTER_API bool MsprofCheckOpSwitch(uint32_t type, const char *op, size_t length);
 /** The reporter before these calls: nothing is recorded. @retval 0 */
 REPORTER_API int32_t MsprofReportData(uint32_t moduleId, uint32_t type, void *data, uint32_t len);
+/** The graph engine tells on which device it has loaded a model, and when it is gone: what
+ * aclprofModelSubscribe goes by. @retval 0; -1 no memory, or no such model */
+REPORTER_API int32_t MsprofSetDeviceIdByGeModelIdx(uint32_t modelId, uint32_t deviceId);
+REPORTER_API int32_t MsprofUnsetDeviceIdByGeModelIdx(uint32_t modelId, uint32_t deviceId);
+/** @return nanoseconds that the operator of a subscription's record ran; 0 for a bad argument */
+REPORTER_API uint64_t ProfGetOpExecutionTime(const void *data, uint32_t length, uint32_t index);
 /** aclprofGetStepTimestamp without its object. @retval 0; -1 the runtime refuses */
 REPORTER_API int32_t profSetStepInfo(uint64_t indexId, uint16_t tag, void *stream);
 

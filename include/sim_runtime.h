@@ -79,6 +79,7 @@ typedef struct simrtTask {
     simrtDirection direction;
     uint64_t begin_ns; /**< CLOCK_MONOTONIC_RAW at the submitting call's begin and end */
     uint64_t end_ns;
+    uint32_t model; /**< of simrtSetModel; UINT32_MAX: none */
 } simrtTask;
 
 /** Called by the submitting thread after each submission, with no lock held. */
@@ -88,6 +89,10 @@ SIMRT_API simrtError simrtGetDeviceCount(uint32_t *count);
 /** The calling thread's device; 0 to begin with. */
 SIMRT_API simrtError simrtSetDevice(uint32_t device);
 SIMRT_API simrtError simrtGetDevice(uint32_t *device);
+
+/** What the calling thread submits from now on belongs to this model; UINT32_MAX, as to begin with:
+ * to none. Model subscriptions go by it. */
+SIMRT_API simrtError simrtSetModel(uint32_t model);
 
 /** On the calling thread's device. */
 SIMRT_API simrtError simrtCreateStream(simrtStream *stream);

@@ -43,6 +43,7 @@ typedef struct ap__listener {
 static ap__listener ap__listeners[AP_HOOKS];
 static uint64_t ap__set; /* bit i: device i, under the hooks' lock */
 static __thread uint32_t ap__device;
+static __thread uint32_t ap__model_inverse; /* of the thread; 0: no model */
 
 static ap__sim *ap__get(void)
 {
@@ -90,6 +91,7 @@ simrtError simrtGetDeviceCount(uint32_t *count)
 static void ap__call(const ap__listener listeners[AP_HOOKS], simrtTask *report)
 {
     report->size = sizeof(*report);
+    report->model = ~ap__model_inverse;
     for (int i = 0; i < AP_HOOKS; i++) {
         if (listeners[i].hook != NULL) {
             listeners[i].hook(listeners[i].user, report);
@@ -124,6 +126,12 @@ simrtError simrtSetDevice(uint32_t device)
     }
     ap__device = device;
     ap__tell_set(device);
+    return SIMRT_OK;
+}
+
+simrtError simrtSetModel(uint32_t model)
+{
+    ap__model_inverse = ~model;
     return SIMRT_OK;
 }
 

@@ -558,10 +558,8 @@ ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, 
 /** @} */
 
 /**
- * @name Contract for later versions
- * Version 0.1 of this library does not export the functions from here to the end of the file:
- * a program that calls them does not link with it, and dlsym gives NULL. They are declared with
- * the behaviour they will have.
+ * @name Model subscription
+ * Records of a loaded model's operators, read from a pipe of the program while it runs.
  * @{
  */
 
@@ -692,7 +690,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpName(const void *opInfo, size_t opInfoL
 /**
  * Start of an operator.
  *
- * @return the record's start time on the device's clock; 0 for a bad argument
+ * @return nanoseconds on the device's clock; 0 for a bad argument
  * @note Thread-safe.
  */
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen,
@@ -701,7 +699,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfo
 /**
  * End of an operator.
  *
- * @return the record's end time on the device's clock; 0 for a bad argument
+ * @return nanoseconds on the device's clock; 0 for a bad argument
  * @note Thread-safe.
  */
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLen, uint32_t index);

@@ -15,6 +15,8 @@
 #include "stamp/pool.h"
 #include "stamp/range.h"
 #include "stamp/type_names.h"
+#include "subscribe/op_names.h"
+#include "subscribe/subscribe.h"
 #include "writer/capture.h"
 #include "writer/texts.h"
 
@@ -46,6 +48,8 @@ static void ap__prepare(void)
     ap__types_lock();
     ap__modules_lock();
     ap__now_lock();
+    ap__subscribe_lock();
+    ap__op_names_lock();
     ap__saved = saved;
     ap__held = held;
 }
@@ -54,6 +58,8 @@ static void ap__parent(void)
 {
     sigset_t saved = ap__saved;
 
+    ap__op_names_unlock();
+    ap__subscribe_unlock();
     ap__now_unlock();
     ap__modules_unlock();
     ap__types_unlock();
@@ -74,6 +80,8 @@ static void ap__child(void)
 
     atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
     atomic_store_explicit(&ap__the_gate.reports, 0, memory_order_relaxed);
+    ap__op_names_unlock();
+    ap__subscribe_child();
     ap__now_unlock();
     ap__modules_child();
     ap__texts_child();

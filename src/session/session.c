@@ -21,6 +21,7 @@
 #include "session/registry.h"
 #include "session/set_device.h"
 #include "session/state.h"
+#include "subscribe/subscribe.h"
 
 ap__state ap__session;
 _Atomic int ap__strict_now = -1;
@@ -132,6 +133,10 @@ aclError ap__session_check_mode(const char *api)
                         "program (acl.json, PROFILER_SAMPLECONFIG or graph engine options) "
                         "profiles it already. Remove it there, or do without %s.",
                         api);
+    }
+    if (ap__subscribe_active()) {
+        return ap__fail_order(ACL_ERROR_PROF_API_CONFLICT, api, "aclprofModelUnSubscribe",
+                              "a model is subscribed to, and a capture would take its records");
     }
     if (!ap__session.inited && ap__session_env("PROFILER_SAMPLECONFIG") != NULL) {
         return ap__fail(ACL_ERROR_PROF_ALREADY_RUN, AP_EK_MODE, api,
@@ -279,6 +284,68 @@ aclError ap__session_set_config(int type, const char *value, size_t length)
     return code;
 }
 
+/* Checks of both calls, under the lock. */
+static aclError ap__subscribe_check(const char *api)
+{
+    aclError code = ap__subscribe_active() ? ACL_SUCCESS : ap__session_check_mode(api);
+
+    if (code == ACL_SUCCESS && (ap__session.inited || ap__session.run.capture != NULL)) {
+        code = ap__fail_order(ACL_ERROR_PROF_API_CONFLICT, api,
+                              ap__session.inited ? "aclprofFinalize" : "aclprofStop",
+                              "the profiler is open, which excludes subscriptions");
+    }
+    return code;
+}
+
+aclError ap__session_subscribe(uint32_t model, const aclprofSubscribeConfig *config)
+{
+    static const char api[] = "aclprofModelSubscribe";
+    ap__subscribe_settings settings;
+    aclError code = ap__session_refuse_inside();
+
+    if (code != ACL_SUCCESS) {
+        return code;
+    }
+    if (config == NULL) {
+        return ap__fail_null(api, "profSubscribeConfig");
+    }
+    if (!ap__subscribe_config_get(config, &settings)) {
+        return ap__fail(ACL_ERROR_INVALID_PARAM, AP_EK_BAD_VALUE, api,
+                        "Value [%p] for parameter profSubscribeConfig is invalid. Reason: it was "
+                        "not made by aclprofCreateSubscribeConfig, or it has been destroyed.",
+                        (const void *)config);
+    }
+    if (!settings.times && settings.metrics == ACL_AICORE_NONE) {
+        return ap__fail(ACL_ERROR_INVALID_PARAM, AP_EK_BAD_VALUE, api,
+                        "Value [0] for parameter timeInfoSwitch is invalid. Reason: neither times "
+                        "nor counters are asked for; make the settings with 1 or with metrics.");
+    }
+    ap__devices_load();
+    ap__session_enter();
+    code = ap__session.ending ? ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, api,
+                                         "The process ends: no subscription can begin.")
+                              : ap__subscribe_check(api);
+    if (code == ACL_SUCCESS) {
+        code = ap__subscribe_model(api, model, &settings);
+    }
+    ap__session_leave();
+    return code;
+}
+
+aclError ap__session_unsubscribe(uint32_t model)
+{
+    static const char api[] = "aclprofModelUnSubscribe";
+    aclError code = ap__session_refuse_inside();
+
+    if (code == ACL_SUCCESS) {
+        ap__session_enter();
+        code = ap__subscribe_check(api);
+        code = code != ACL_SUCCESS ? code : ap__subscribe_end_model(api, model);
+        ap__session_leave();
+    }
+    return code;
+}
+
 aclError ap__session_stats(aclprofStats *out)
 {
     aclError code = ap__session_refuse_inside();
@@ -305,6 +372,7 @@ void ap__session_shutdown(void)
     if (ap__session.run.capture != NULL && ap__session.run.owner == getpid()) {
         (void)ap__session_close();
     }
+    ap__subscribe_end_all();
     pthread_mutex_unlock(&ap__lock);
     ap__fail_release();
 }

@@ -15,6 +15,9 @@ aclError ap__session_start(const aclprofConfig *config);
 aclError ap__session_warmup(const aclprofConfig *config);
 aclError ap__session_stop(const aclprofConfig *config);
 aclError ap__session_set_config(int type, const char *value, size_t length);
+/* Model subscriptions. */
+aclError ap__session_subscribe(uint32_t model, const aclprofSubscribeConfig *config);
+aclError ap__session_unsubscribe(uint32_t model);
 aclError ap__session_stats(aclprofStats *out);
 
 /* Library unload or exit: stops what runs; later Starts are refused. */

@@ -14,6 +14,8 @@
 #include "reporter/report.h"
 #include "session/set_device.h"
 #include "sim_runtime.h"
+#include "subscribe/op_match.h"
+#include "subscribe/subscribe.h"
 
 #define AP_API_ACL_LAUNCH 0x030050u
 #define AP_API_ACL_MEMCPY 0x030033u
@@ -169,9 +171,21 @@ static void ap__on_task(void *user, const simrtTask *task)
     (void)user;
     if (task->kind == SIMRT_SET_DEVICE) {
         ap__session_device_set(task->device, true);
-    } else if (!ap__report_wanted()) {
+        errno = saved;
         return;
-    } else if (task->kind == SIMRT_TASK_KERNEL) {
+    }
+    if (ap__subscribe_active()) {
+        bool model = task->size >= offsetof(simrtTask, model) + sizeof(task->model);
+
+        ap__subscribe_launch(task->device, task->stream, task->task,
+                             model ? task->model : AP_NO_MODEL, ap__report_thread(),
+                             task->kind == SIMRT_TASK_KERNEL ? task->name : NULL);
+    }
+    if (!ap__report_wanted()) {
+        errno = saved;
+        return;
+    }
+    if (task->kind == SIMRT_TASK_KERNEL) {
         ap__report_kernel(task);
     } else if (task->kind == SIMRT_TASK_MEMCPY) {
         ap__report_memcpy(task);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "subscribe/op_source.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "collector/channels.h"
+#include "collector/platform.h"
+#include "drivers/choose.h"
+#include "format/wire_device.h"
+
+#define AP_STARS_CHANNEL 50u
+#define AP_READ_BYTES 65536u
+#define AP_REST_NS 5000000L
+#define AP_CATCH_UP_RESTS 50 /* 250 ms */
+#define AP_ERRORS_MAX 200u /* one after the other: a second */
+
+struct ap__op_source {
+    uint32_t device;
+    uint32_t khz; /* of the device's counter */
+    const ap__driver *driver;
+    ap__op_sink sink;
+    _Atomic bool ending;
+    _Atomic uint32_t empties; /* reads that found nothing */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of the match */
+    ap__op_match *match;
+    uint32_t have; /* bytes of a record that has not come whole */
+    uint8_t buffer[sizeof(ap__wire_stars_log) + AP_READ_BYTES];
+};
+
+static uint64_t ap__ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+static uint64_t ap__ns(const ap__op_source *s, uint64_t cycles)
+{
+    return cycles / s->khz * 1000000u + cycles % s->khz * 1000000u / s->khz;
+}
+
+static void ap__tell(ap__op_source *s, const ap__op_run *run)
+{
+    if (run->launch.op != 0 && run->launch.model != AP_NO_MODEL) {
+        s->sink(s->device, &run->launch, ap__ns(s, run->start_cycles), ap__ns(s, run->end_cycles));
+    }
+}
+
+/* ---- the thread ---- */
+
+static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t now)
+{
+    ap__op_run run;
+    bool complete = false;
+
+    if (log->magic != AP_STARS_MAGIC) {
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    if (AP_STARS_FUNCTION(log->head) == AP_STARS_START) {
+        ap__op_match_start(s->match, log->stream, log->task, log->cycles, now);
+    } else if (AP_STARS_FUNCTION(log->head) == AP_STARS_END) {
+        complete = ap__op_match_end(s->match, log->stream, log->task, log->cycles, now, &run);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (complete) {
+        ap__tell(s, &run);
+    }
+}
+
+static int ap__read(ap__op_source *s)
+{
+    const ap__driver *d = s->driver;
+    int n = d->ops->read(d->context, s->device, AP_STARS_CHANNEL, s->buffer + s->have,
+                         AP_READ_BYTES);
+    uint64_t now = ap__ms();
+    uint32_t at = 0;
+
+    if (n <= 0) {
+        return n;
+    }
+    s->have += (uint32_t)n;
+    for (; s->have - at >= sizeof(ap__wire_stars_log); at += sizeof(ap__wire_stars_log)) {
+        ap__wire_stars_log log;
+
+        memcpy(&log, s->buffer + at, sizeof(log));
+        ap__take(s, &log, now);
+    }
+    s->have -= at;
+    memmove(s->buffer, s->buffer + at, s->have);
+    return n;
+}
+
+static void *ap__reader(void *arg)
+{
+    static const struct timespec rest = {0, AP_REST_NS};
+    ap__op_source *s = arg;
+    uint64_t aged = ap__ms();
+    uint32_t errors = 0;
+
+    (void)pthread_setname_np(pthread_self(), "aclprof-ops");
+    while (errors < AP_ERRORS_MAX) {
+        bool ending = atomic_load_explicit(&s->ending, memory_order_acquire);
+        int n = ap__read(s);
+        uint64_t now = ap__ms();
+
+        if (n <= 0 && ending) {
+            break;
+        }
+        errors = n < 0 ? errors + 1 : 0;
+        if (now >= aged + 1000) {
+            pthread_mutex_lock(&s->lock);
+            (void)ap__op_match_age(s->match, now);
+            pthread_mutex_unlock(&s->lock);
+            aged = now;
+        }
+        if (n <= 0) {
+            atomic_fetch_add_explicit(&s->empties, 1, memory_order_release);
+            (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        }
+    }
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+/* 0 or why not. */
+static const char *ap__start_channel(ap__op_source *s)
+{
+    static const ap__settings none;
+    const ap__driver *d = s->driver;
+    ap__channel_plan *plan = calloc(AP_HAL_MAX_CHANNELS, sizeof(*plan));
+    ap__hal_channels offered;
+    ap__channel_request request = {.data_types = ACL_PROF_TASK_TIME,
+                                   .metrics = ACL_AICORE_NONE,
+                                   .settings = &none,
+                                   .api_version = (uint32_t)d->ops->api_version(d->context)};
+    const char *why = "the device does not offer the records of its task scheduler";
+    ap__platform platform;
+    int64_t value = 0;
+    size_t n = 0;
+
+    if (plan == NULL) {
+        return "memory is short";
+    }
+    if (d->ops->info(d->context, s->device, AP_HAL_CHIP, &value) != AP_HAL_OK ||
+        d->ops->channels(d->context, s->device, &offered) != AP_HAL_OK) {
+        free(plan);
+        return "the device does not answer";
+    }
+    platform = ap__platform_of((uint32_t)value);
+    s->khz = platform.counter_khz;
+    if (!platform.counter_fixed &&
+        d->ops->info(d->context, s->device, AP_HAL_DEVICE_KHZ, &value) == AP_HAL_OK && value > 0) {
+        s->khz = (uint32_t)value;
+    }
+    request.chip = platform.chip;
+    n = platform.kind == AP_CLASS_STARS ? ap__channel_plan_make(&request, &offered, plan) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (plan[i].channel == AP_STARS_CHANNEL) {
+            ap__hal_start start = {.period_ms = plan[i].period_ms,
+                                   .flags = plan[i].flags,
+                                   .config = plan[i].config,
+                                   .config_bytes = plan[i].config_bytes};
+            int rc = d->ops->start(d->context, s->device, AP_STARS_CHANNEL, &start);
+
+            why = rc == AP_HAL_OK      ? NULL
+                  : rc == AP_HAL_TAKEN ? "another process profiles the device"
+                                       : "the driver refuses to start the task scheduler's records";
+        }
+    }
+    free(plan);
+    return why;
+}
+
+static void ap__free(ap__op_source *s)
+{
+    pthread_mutex_destroy(&s->lock);
+    ap__op_match_free(s->match);
+    free(s);
+}
+
+ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char **why)
+{
+    ap__op_source *s = calloc(1, sizeof(*s));
+    sigset_t all;
+    sigset_t saved;
+    int rc = 0;
+
+    *why = "memory is short";
+    if (s == NULL) {
+        return NULL;
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    s->match = ap__op_match_new();
+    s->device = device;
+    s->sink = sink;
+    s->driver = ap__driver_now();
+    if (s->match == NULL || s->driver->ops == NULL) {
+        *why = s->match == NULL ? *why : "no Ascend driver was found";
+        ap__free(s);
+        return NULL;
+    }
+    *why = ap__start_channel(s);
+    if (*why != NULL) {
+        ap__free(s);
+        return NULL;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+    rc = pthread_create(&s->thread, NULL, ap__reader, s);
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    if (rc != 0) {
+        (void)s->driver->ops->stop(s->driver->context, device, AP_STARS_CHANNEL);
+        ap__free(s);
+        *why = "no thread can be made";
+        return NULL;
+    }
+    return s;
+}
+
+void ap__op_source_launch(ap__op_source *s, uint16_t stream, uint16_t task,
+                          const ap__op_launch *launch)
+{
+    ap__op_run run;
+    bool complete = false;
+
+    pthread_mutex_lock(&s->lock);
+    complete = ap__op_match_launch(s->match, stream, task, launch, ap__ms(), &run);
+    pthread_mutex_unlock(&s->lock);
+    if (complete) {
+        ap__tell(s, &run);
+    }
+}
+
+void ap__op_source_catch_up(ap__op_source *s)
+{
+    static const struct timespec rest = {0, AP_REST_NS};
+    uint32_t pending = 0;
+    uint32_t before = 0;
+
+    (void)s->driver->ops->flush(s->driver->context, s->device, AP_STARS_CHANNEL, &pending);
+    before = atomic_load_explicit(&s->empties, memory_order_acquire);
+    for (int i = 0; i < AP_CATCH_UP_RESTS; i++) {
+        /* the first may have begun before the flush */
+        if (atomic_load_explicit(&s->empties, memory_order_acquire) - before >= 2) {
+            return;
+        }
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+    }
+}
+
+void ap__op_source_stop(ap__op_source *s)
+{
+    /* the thread reads meanwhile, which lets the driver empty its ring */
+    (void)s->driver->ops->stop(s->driver->context, s->device, AP_STARS_CHANNEL);
+    atomic_store_explicit(&s->ending, true, memory_order_release);
+    (void)pthread_join(s->thread, NULL);
+    ap__free(s);
+}
