@@ -7,9 +7,9 @@
 
 #include "analysis/model.h"
 
-/* For each of model->tracks the index of its call, AP_NONE: none. Of the calls that were open on the
- * track's thread: the innermost launch of an operator, else the innermost of the acl level, else
- * the innermost. A bulk array (ap__bulk_free); NULL without memory. */
+/* For each of model->tracks the index of its call, AP_NONE: none. Of the calls that were open on
+ * the track's thread: the innermost launch of an operator, else the innermost of the acl level,
+ * else the innermost. A bulk array (ap__bulk_free); NULL without memory. */
 uint32_t *ap__links_make(const ap__model *model);
 
 /* A connection's id in exports: calls are counted from 1. */

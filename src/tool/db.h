@@ -17,7 +17,7 @@ typedef struct ap__db {
     int dir_fd;
     char name[96];
     char part[112];
-    char path[4600]; /* of the part */
+    char path[4600];        /* of the part */
     ap__db_string *strings; /* hashed */
     uint32_t string_room;
     uint32_t string_count;

@@ -221,9 +221,8 @@ void ap__db_real(ap__db_table *t, double value)
 
 void ap__db_text(ap__db_table *t, const char *text)
 {
-    int rc = t->db->rc == 0
-                 ? sqlite3_bind_text(t->insert, ++t->column, text, -1, SQLITE_TRANSIENT)
-                 : SQLITE_OK;
+    int rc = t->db->rc == 0 ? sqlite3_bind_text(t->insert, ++t->column, text, -1, SQLITE_TRANSIENT)
+                            : SQLITE_OK;
 
     if (rc != SQLITE_OK) {
         ap__fail(t->db, rc);

@@ -78,8 +78,9 @@ static int ap__collect(ap__db *db, const ap__model *m, ap__stamp_row **rows, uin
             .event = s.event,
             .category = extended ? UINT32_MAX : s.category,
             .message = ap__db_string_id(db, s.message),
-            .domain = ap__db_string_id(
-                db, !extended ? "" : s.domain_name != NULL ? s.domain_name : "default"),
+            .domain = ap__db_string_id(db, !extended               ? ""
+                                           : s.domain_name != NULL ? s.domain_name
+                                                                   : "default"),
             .order = *count,
         };
     }

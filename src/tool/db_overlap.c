@@ -37,7 +37,8 @@ static int ap__by_start(const void *a, const void *b)
     const ap__section *y = b;
 
     return x->start != y->start ? (x->start < y->start ? -1 : 1)
-                                : x->end < y->end ? -1 : x->end > y->end;
+           : x->end < y->end    ? -1
+                                : x->end > y->end;
 }
 
 static int ap__by_node(const void *a, const void *b)
@@ -99,9 +100,9 @@ static int ap__unite(ap__sections *s)
 
 static bool ap__is_kernel(const ap__model *m, const ap__task *t)
 {
-    static const char *const kernels[] = {
-        "KERNEL_AICORE",  "KERNEL_AIVEC",   "FFTS_PLUS",        "KERNEL_MIX_AIC",
-        "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"};
+    static const char *const kernels[] = {"KERNEL_AICORE",    "KERNEL_AIVEC",   "FFTS_PLUS",
+                                          "KERNEL_MIX_AIC",   "KERNEL_MIX_AIV", "PROFILING_ENABLE",
+                                          "PROFILING_DISABLE"};
     const char *type = t->track != AP_NONE ? ap__db_host_type(m, &m->tracks[t->track]) : NULL;
 
     for (size_t i = 0; type != NULL && i < sizeof(kernels) / sizeof(kernels[0]); i++) {

@@ -36,13 +36,13 @@ const char *ap__db_host_type(const ap__model *m, const ap__track *track)
 
 static const char *ap__device_type(const ap__model *m, const ap__task *t)
 {
-    static const char *const kinds[] = {
-        "AI_CORE",         "AI_CPU",          "AIV_SQE",        "PLACE_HOLDER_SQE",
-        "EVENT_RECORD_SQE", "EVENT_WAIT_SQE",  "NOTIFY_RECORD_SQE", "NOTIFY_WAIT_SQE",
-        "WRITE_VALUE_SQE", "VQ6_SQE",         "TOF_SQE",        "SDMA_SQE",
-        "VPC_SQE",         "JPEGE_SQE",       "JPEGD_SQE",      "DSA_SQE",
-        "ROCCE_SQE",       "PCIE_DMA_SQE",    "HOST_CPU_SQE",   "CDQM_SQE",
-        "C_CORE_SQE"};
+    static const char *const kinds[] = {"AI_CORE",           "AI_CPU",           "AIV_SQE",
+                                        "PLACE_HOLDER_SQE",  "EVENT_RECORD_SQE", "EVENT_WAIT_SQE",
+                                        "NOTIFY_RECORD_SQE", "NOTIFY_WAIT_SQE",  "WRITE_VALUE_SQE",
+                                        "VQ6_SQE",           "TOF_SQE",          "SDMA_SQE",
+                                        "VPC_SQE",           "JPEGE_SQE",        "JPEGD_SQE",
+                                        "DSA_SQE",           "ROCCE_SQE",        "PCIE_DMA_SQE",
+                                        "HOST_CPU_SQE",      "CDQM_SQE",         "C_CORE_SQE"};
 
     if (t->part != AP_NONE) {
         return ap__task_type(m, t);
@@ -52,8 +52,7 @@ static const char *ap__device_type(const ap__model *m, const ap__task *t)
 
 static const char *ap__type(const ap__model *m, const ap__task *t)
 {
-    const char *name =
-        t->track != AP_NONE ? ap__db_host_type(m, &m->tracks[t->track]) : NULL;
+    const char *name = t->track != AP_NONE ? ap__db_host_type(m, &m->tracks[t->track]) : NULL;
 
     return name == NULL || strcmp(name, "FFTS_PLUS") == 0 || strcmp(name, "UNKNOWN") == 0
                ? ap__device_type(m, t)
