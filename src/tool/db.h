@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include "tool/export.h"
-
-typedef struct ap__db_string ap__db_string;
+#include "tool/text_ids.h"
 
 typedef struct ap__db {
     sqlite3 *handle;
@@ -17,10 +16,8 @@ typedef struct ap__db {
     int dir_fd;
     char name[96];
     char part[112];
-    char path[4600];        /* of the part */
-    ap__db_string *strings; /* hashed */
-    uint32_t string_room;
-    uint32_t string_count;
+    char path[4600]; /* of the part */
+    ap__text_ids strings;
     sqlite3_stmt *string_insert;
 } ap__db;
 

@@ -9,14 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/bulk.h"
-
-/* Texts themselves lie in the database only: 128 bits of hash tell them apart here. */
-struct ap__db_string {
-    uint64_t hash[2]; /* both 0: free */
-    uint32_t id;
-};
-
 static void ap__fail(ap__db *db, int sqlite_rc)
 {
     if (db->rc != 0) {
@@ -86,8 +78,7 @@ int ap__db_finish(ap__db *db)
         db->rc = EIO;
     }
     db->handle = NULL;
-    ap__bulk_free(db->strings);
-    db->strings = NULL;
+    ap__text_ids_free(&db->strings);
     if (db->rc == 0 && renameat(db->dir_fd, db->part, db->dir_fd, db->name) != 0) {
         db->rc = errno;
     }
@@ -99,68 +90,18 @@ int ap__db_finish(ap__db *db)
 
 /* ---- texts ---- */
 
-static void ap__hash(const char *text, uint64_t out[2])
-{
-    uint64_t a = 0xCBF29CE484222325ull;
-    uint64_t b = 0x9E3779B97F4A7C15ull;
-
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        a = (a ^ *p) * 0x100000001B3ull;
-        b = (b + *p + 1) * 0xD6E8FEB86659FD93ull;
-        b ^= b >> 29;
-    }
-    out[0] = a ^ a >> 31;
-    out[1] = b | 1; /* never free */
-}
-
-static ap__db_string *ap__place(ap__db_string *list, uint32_t room, const uint64_t hash[2])
-{
-    uint32_t at = (uint32_t)hash[0] & (room - 1);
-
-    while (list[at].hash[1] != 0 && memcmp(list[at].hash, hash, sizeof(list[at].hash)) != 0) {
-        at = (at + 1) & (room - 1);
-    }
-    return &list[at];
-}
-
-static int ap__grow(ap__db *db)
-{
-    uint32_t room = db->string_room == 0 ? 1024 : db->string_room * 2;
-    ap__db_string *list = room != 0 ? ap__bulk_make(room, sizeof(*list)) : NULL;
-
-    if (list == NULL) {
-        return ENOMEM;
-    }
-    for (uint32_t i = 0; i < db->string_room; i++) {
-        if (db->strings[i].hash[1] != 0) {
-            *ap__place(list, room, db->strings[i].hash) = db->strings[i];
-        }
-    }
-    ap__bulk_free(db->strings);
-    db->strings = list;
-    db->string_room = room;
-    return 0;
-}
-
 uint32_t ap__db_string_id(ap__db *db, const char *text)
 {
-    ap__db_string *s = NULL;
-    uint64_t hash[2];
+    uint32_t id = 0;
+    bool fresh = false;
     int rc = 0;
 
     text = text != NULL ? text : "N/A";
-    if (db->rc == 0 && db->string_count >= db->string_room / 2) {
-        db->rc = ap__grow(db);
+    if (db->rc == 0) {
+        db->rc = ap__text_id(&db->strings, text, &id, &fresh);
     }
-    if (db->rc != 0) {
-        return 0;
-    }
-    ap__hash(text, hash);
-    s = ap__place(db->strings, db->string_room, hash);
-    if (s->hash[1] == 0) {
-        memcpy(s->hash, hash, sizeof(s->hash));
-        s->id = db->string_count++;
-        (void)sqlite3_bind_int64(db->string_insert, 1, s->id);
+    if (db->rc == 0 && fresh) {
+        (void)sqlite3_bind_int64(db->string_insert, 1, id);
         (void)sqlite3_bind_text(db->string_insert, 2, text, -1, SQLITE_STATIC);
         rc = sqlite3_step(db->string_insert);
         (void)sqlite3_reset(db->string_insert);
@@ -168,7 +109,7 @@ uint32_t ap__db_string_id(ap__db *db, const char *text)
             ap__fail(db, rc);
         }
     }
-    return s->id;
+    return id;
 }
 
 /* ---- tables ---- */

@@ -44,6 +44,8 @@ int ap__json_timeline(ap__export *e, const ap__model *m);
 
 /* msprof_<stamp>.db in base; also without rows. ENOTSUP in a build without SQLite. */
 int ap__db_export(ap__export *e, const ap__model *m);
+/* msprof_<stamp>.pftrace for Perfetto; also without rows. */
+int ap__pftrace(ap__export *e, const ap__model *m);
 
 /* csv_ops.c: what the numbers of a tensor mean. */
 const char *ap__data_type(uint32_t type);

@@ -14,10 +14,11 @@ static void ap__usage(FILE *out)
         "Usage: aclprof export [options] PROF_DIR\n\n"
         "Writes op_summary, op_statistic, task_time, api_statistic and msprof_tx (CSV) and the\n"
         "timeline (msprof_*.json) to PROF_DIR/mindstudio_profiler_output, as far as there are\n"
-        "rows; the database (msprof_*.db) goes to PROF_DIR itself. Device tasks are read of the\n"
+        "rows, or a Perfetto trace there; the database (msprof_*.db) goes to PROF_DIR itself.\n"
+        "Device tasks are read of the\n"
         "910B class. Unfinished directories are exported as they are.\n\n"
         "  --output DIR   make mindstudio_profiler_output and the database there\n"
-        "  --type T       text (csv and json, default), csv, json, db or all\n"
+        "  --type T       text (csv and json, default), csv, json, db, pftrace or all\n"
         "  --replace      delete earlier exports there first\n"
         "  --guard        texts that a spreadsheet would run get an apostrophe in front\n"
         "  -h, --help     print this\n");
@@ -31,7 +32,7 @@ static bool ap__wanted(const char *type, const char *what)
 
 static bool ap__is_type(const char *type)
 {
-    static const char *const types[] = {"text", "all", "csv", "json", "db"};
+    static const char *const types[] = {"text", "all", "csv", "json", "db", "pftrace"};
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         if (strcmp(type, types[i]) == 0) {
@@ -62,6 +63,9 @@ static int ap__all(ap__export *e, const ap__model *m, const char *type)
     }
     if (ap__wanted(type, "db")) {
         failed |= ap__db_export(e, m) != 0;
+    }
+    if (ap__wanted(type, "pftrace")) {
+        failed |= ap__pftrace(e, m) != 0;
     }
     return failed;
 }
@@ -144,7 +148,8 @@ int ap__verb_export(int argc, char **argv)
         }
     }
     if (!ap__is_type(type)) {
-        fprintf(stderr, "aclprof export: --type is '%s'; it can be text, csv, json, db or all\n",
+        fprintf(stderr,
+                "aclprof export: --type is '%s'; it can be text, csv, json, db, pftrace or all\n",
                 type);
         return 2;
     }
