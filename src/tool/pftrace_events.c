@@ -91,7 +91,10 @@ static uint32_t ap__name_of(ap__pf *p, const ap__slice *s)
         return p->stamps[s->ref].name;
     }
     if (task != NULL) {
-        name = ap__task_name(p->m, task);
+        const ap__node *node = ap__task_node(p->m, task);
+
+        name = node != NULL ? ap__reader_hash_text(p->m->reader, node->name) : NULL;
+        name = name != NULL ? name : ap__task_name(p->m, task);
         return ap__pf_name(p, name != NULL ? name : ap__task_type(p->m, task));
     }
     return ap__pf_name(p, ap__call_name(p->m, &p->m->calls[s->ref], number));
