@@ -309,10 +309,35 @@ static void test_databases(void **state)
     }
 }
 
+/* Nothing was recorded: what every database has, and nothing else. */
+static void test_empty(void **state)
+{
+    const char *root = ((scratch *)*state)->path;
+    char command[12400];
+    char path[4096];
+    sqlite3 *db = NULL;
+
+    snprintf(command, sizeof(command),
+             "tar -xJf '%s/../data/golden.tar.xz' -C '%s' && rm -f '%s'/host_api/" PROF
+             "/host/data/*",
+             AP_TEST_SOURCE_DIR, root, root);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof(path), "%s/host_api/" PROF, root);
+    export(path, root);
+    find_database(root, path, sizeof(path));
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(number(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table'"), 15);
+    assert_int_equal(number(db, "SELECT count(*) FROM STRING_IDS"), 0);
+    assert_int_equal(number(db, "SELECT id FROM NPU_INFO WHERE name = 'UNKNOWN'"), -1);
+    assert_int_equal(number(db, "SELECT count(*) FROM META_DATA"), 4);
+    sqlite3_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_databases, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_empty, scratch_setup, scratch_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
