@@ -287,9 +287,9 @@ static void ap__server_row(ap__db_table *t, const ap__model *m, const ap__task *
     ap__db_row_end(t);
 }
 
-/* Tasks first, then what the host has submitted and no device has told of; `taken` has a true for
- * each track with a task. */
-static void ap__operators(ap__db *db, const ap__model *m, const bool *taken, uint32_t next_id)
+/* `ids`: of each track its task's global id. Tasks first, then what the host has submitted and no
+ * device has told of. */
+static void ap__operators(ap__db *db, const ap__model *m, const uint32_t *ids)
 {
     ap__db_table compute;
     ap__db_table servers;
@@ -308,14 +308,12 @@ static void ap__operators(ap__db *db, const ap__model *m, const bool *taken, uin
         uint32_t track = i < m->task_count ? m->tasks[i].track : (uint32_t)(i - m->task_count);
         const ap__task lone = {.track = track, .part = AP_NONE, .counters = AP_NONE};
         const ap__task *task = i < m->task_count ? &m->tasks[i] : &lone;
-        const ap__node *node = i < m->task_count || !taken[track] ? ap__task_node(m, task) : NULL;
-        uint32_t id = (uint32_t)i;
+        bool twice = i >= m->task_count && ids[track] < m->task_count;
+        const ap__node *node = twice ? NULL : ap__task_node(m, task);
+        uint32_t id = i < m->task_count ? (uint32_t)i : ids[track];
 
         if (node == NULL) {
             continue;
-        }
-        if (i >= m->task_count) {
-            id = next_id++;
         }
         if (ap__db_is_communication_server(ap__reader_hash_text(m->reader, node->name))) {
             ap__server_row(&servers, m, task, node, id);
@@ -327,29 +325,52 @@ static void ap__operators(ap__db *db, const ap__model *m, const bool *taken, uin
     (void)ap__db_table_end(&servers);
 }
 
+/* A task's id is its index; what has no task follows those and the marks, as far as a table names
+ * it. A bulk array, NULL without memory. */
+static uint32_t *ap__global_ids(const ap__model *m, uint32_t next)
+{
+    uint32_t *ids = ap__bulk_make(m->track_count, sizeof(*ids));
+
+    for (uint32_t i = 0; ids != NULL && i < m->track_count; i++) {
+        ids[i] = AP_NONE;
+    }
+    for (uint32_t i = 0; ids != NULL && i < m->task_count; i++) {
+        if (m->tasks[i].track != AP_NONE) {
+            ids[m->tasks[i].track] = i;
+        }
+    }
+    for (uint32_t i = 0; ids != NULL && i < m->track_count; i++) {
+        if (ids[i] == AP_NONE &&
+            (m->tracks[i].node != AP_NONE || m->tracks[i].type == AP_TASK_MEMCPY)) {
+            ids[i] = next++;
+        }
+    }
+    return ids;
+}
+
 void ap__db_tasks(ap__db *db, const ap__model *m)
 {
     uint32_t *links = ap__links_make(m);
-    bool *taken = ap__bulk_make(m->track_count, sizeof(*taken));
+    uint32_t *ids = NULL;
     ap__mark *marks = NULL;
     uint32_t mark_count = 0;
-    int rc = links != NULL && taken != NULL ? ap__marks(m, &marks, &mark_count) : ENOMEM;
+    int rc = links != NULL ? ap__marks(m, &marks, &mark_count) : ENOMEM;
 
-    if (rc == 0 && mark_count > UINT32_MAX - m->task_count) {
-        rc = ENOMEM;
+    if (rc == 0 && (uint64_t)m->task_count + mark_count + m->track_count >= UINT32_MAX) {
+        rc = EOVERFLOW;
+    }
+    if (rc == 0) {
+        ids = ap__global_ids(m, m->task_count + mark_count);
+        rc = ids != NULL ? 0 : ENOMEM;
     }
     db->rc = db->rc != 0 ? db->rc : rc;
-    for (uint32_t i = 0; db->rc == 0 && i < m->task_count; i++) {
-        if (m->tasks[i].track != AP_NONE) {
-            taken[m->tasks[i].track] = true;
-        }
-    }
     if (db->rc == 0) {
         ap__task_rows(db, m, links, marks, mark_count);
-        ap__operators(db, m, taken, m->task_count + mark_count);
+        ap__operators(db, m, ids);
+        ap__db_copies(db, m, links, ids);
         ap__db_counters(db, m);
     }
     ap__bulk_free(links);
-    ap__bulk_free(taken);
+    ap__bulk_free(ids);
     ap__bulk_free(marks);
 }

@@ -11,5 +11,7 @@ const char *ap__db_host_type(const ap__model *m, const ap__track *track);
 bool ap__db_is_communication_server(const char *op);
 /* TASK_PMU_INFO; a task's global id is its index. */
 void ap__db_counters(ap__db *db, const ap__model *m);
+/* MEMCPY_INFO; of each track the call that submitted it (links.h) and the global id of its task. */
+void ap__db_copies(ap__db *db, const ap__model *m, const uint32_t *links, const uint32_t *ids);
 
 #endif
