@@ -64,6 +64,9 @@ static const struct {
     /* the parser repeats some rows: the set is what is compared (EXCEPT) */
     {"AICORE_FREQ", "*"},
     {"OVERLAP_ANALYSIS", "*"},
+    {"NPU_OP_MEM", TEXT(operatorName) ", addr, " TEXT(type) ", size, timestampNs, globalTid, "
+                                                            "totalAllocate, totalReserve, " TEXT(
+                                                                component) ", deviceId"},
     /* not its size: the parser writes 0 where the record says 1 MiB */
     {"MEMCPY_INFO", "memcpyOperation"},
 };
@@ -83,7 +86,7 @@ static const char *const not_ours[] = {"ACC_PMU",
                                        "NIC",
                                        "NPU_MEM",
                                        "NPU_MODULE_MEM",
-                                       "NPU_OP_MEM",
+
                                        "OSRT_API",
                                        "PCIE",
                                        "QOS",
