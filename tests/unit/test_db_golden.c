@@ -64,6 +64,7 @@ static const struct {
     /* the parser repeats some rows: the set is what is compared (EXCEPT) */
     {"AICORE_FREQ", "*"},
     {"OVERLAP_ANALYSIS", "*"},
+    {"NPU_MODULE_MEM", "*"},
     {"NPU_OP_MEM", TEXT(operatorName) ", addr, " TEXT(type) ", size, timestampNs, globalTid, "
                                                             "totalAllocate, totalReserve, " TEXT(
                                                                 component) ", deviceId"},
@@ -85,7 +86,6 @@ static const char *const not_ours[] = {"ACC_PMU",
 
                                        "NIC",
                                        "NPU_MEM",
-                                       "NPU_MODULE_MEM",
 
                                        "OSRT_API",
                                        "PCIE",
