@@ -133,6 +133,8 @@ static void ap__read_info(int host_fd, ap__meta *meta, ap__notes *notes)
     meta->has_info = true;
     ap__copy_text(meta->host_name, sizeof(meta->host_name),
                   cJSON_GetObjectItemCaseSensitive(json, "hostname"));
+    ap__copy_text(meta->host_uid, sizeof(meta->host_uid),
+                  cJSON_GetObjectItemCaseSensitive(json, "hostUid"));
     ap__copy_text(meta->os, sizeof(meta->os), cJSON_GetObjectItemCaseSensitive(json, "OS"));
     ap__copy_text(meta->process_name, sizeof(meta->process_name),
                   cJSON_GetObjectItemCaseSensitive(json, "pid_name"));

@@ -28,6 +28,7 @@ typedef struct ap__meta {
     bool has_end;
     bool has_host_start;
     char host_name[128];
+    char host_uid[64];
     char os[128];
     char process_name[256];
     char platform_version[16];

@@ -60,7 +60,7 @@ enum { AP_VEC, AP_MAC, AP_SCALAR, AP_MTE1, AP_MTE2, AP_MTE3, AP_ICACHE, AP_ICACH
 
 typedef enum ap__metric_set { AP_METRICS_NONE, AP_METRICS_PIPE, AP_METRICS_OTHER } ap__metric_set;
 
-static const char *ap__data_type(uint32_t type)
+const char *ap__data_type(uint32_t type)
 {
     static const char *const names[] = {
         "FLOAT",     "FLOAT16", "INT8",      "INT32",      "UINT8",  "",        "INT16",
@@ -72,7 +72,7 @@ static const char *ap__data_type(uint32_t type)
                                                                              : "UNDEFINED";
 }
 
-static const char *ap__format(uint32_t format)
+const char *ap__format(uint32_t format)
 {
     static const char *const names[] = {"NCHW", "NHWC", "ND", "NC1HWC0", "FRACTAL_Z"};
 

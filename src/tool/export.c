@@ -32,18 +32,27 @@ static void ap__set_stamp(ap__export *e)
     }
 }
 
-int ap__export_open(ap__export *e, const char *prof_dir, const char *output)
+int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output)
 {
     memset(e, 0, sizeof(*e));
     e->prof_dir = prof_dir;
     e->slice_rows = AP_CSV_ROWS;
     e->dir_fd = -1;
     ap__set_stamp(e);
-    if (snprintf(e->dir, sizeof(e->dir), "%s/" AP_EXPORT_DIR, output != NULL ? output : prof_dir) >=
-        (int)sizeof(e->dir)) {
+    if (snprintf(e->base, sizeof(e->base), "%s", output != NULL ? output : prof_dir) >=
+        (int)sizeof(e->base)) {
         (void)snprintf(e->error, sizeof(e->error), "the output path is too long");
         return -1;
     }
+    return 0;
+}
+
+int ap__export_open(ap__export *e, const char *prof_dir, const char *output)
+{
+    if (ap__export_open_base(e, prof_dir, output) != 0) {
+        return -1;
+    }
+    (void)snprintf(e->dir, sizeof(e->dir), "%s/" AP_EXPORT_DIR, e->base);
     if (mkdir(e->dir, 0750) != 0 && errno != EEXIST) {
         ap__export_failed(e, e->dir, errno);
         return -1;
@@ -56,13 +65,14 @@ int ap__export_open(ap__export *e, const char *prof_dir, const char *output)
     return 0;
 }
 
-/* "<type>[_slice_<n>]_<14 digits>.csv|json" */
+/* "<type>[_slice_<n>]_<14 digits>.csv|json|db|pftrace" */
 static bool ap__is_export(const char *name)
 {
     const char *dot = strrchr(name, '.');
     size_t digits = 0;
 
-    if (dot == NULL || (strcmp(dot, ".csv") != 0 && strcmp(dot, ".json") != 0)) {
+    if (dot == NULL || (strcmp(dot, ".csv") != 0 && strcmp(dot, ".json") != 0 &&
+                        strcmp(dot, ".db") != 0 && strcmp(dot, ".pftrace") != 0)) {
         return false;
     }
     while (dot - digits > name && dot[-1 - (long)digits] >= '0' && dot[-1 - (long)digits] <= '9') {
@@ -71,22 +81,31 @@ static bool ap__is_export(const char *name)
     return digits == 14 && dot - digits - 1 > name && dot[-1 - (long)digits] == '_';
 }
 
-void ap__export_remove_old(ap__export *e)
+static void ap__remove_from(int list_fd, const char *suffix)
 {
-    int fd = openat(e->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *list = list_fd >= 0 ? fdopendir(list_fd) : NULL;
     struct dirent *entry = NULL;
 
     while (list != NULL && (entry = readdir(list)) != NULL) {
-        if (ap__is_export(entry->d_name)) {
-            (void)unlinkat(e->dir_fd, entry->d_name, 0);
+        const char *dot = strrchr(entry->d_name, '.');
+
+        if (ap__is_export(entry->d_name) && (suffix == NULL || strcmp(dot, suffix) == 0)) {
+            (void)unlinkat(dirfd(list), entry->d_name, 0);
         }
     }
     if (list != NULL) {
         closedir(list);
-    } else if (fd >= 0) {
-        close(fd);
+    } else if (list_fd >= 0) {
+        close(list_fd);
     }
+}
+
+void ap__export_remove_old(ap__export *e)
+{
+    if (e->dir_fd >= 0) {
+        ap__remove_from(openat(e->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), NULL);
+    }
+    ap__remove_from(open(e->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ".db");
 }
 
 void ap__export_close(ap__export *e)

@@ -12,16 +12,20 @@
 
 typedef struct ap__export {
     const char *prof_dir;
-    char dir[4352];  /* where the files go */
+    char base[4352]; /* the PROF_* directory, or the one that --output names */
+    char dir[4480];  /* where the files go, below it */
     char stamp[16];  /* YYYYmmddHHMMSS of all files */
     int dir_fd;
     uint64_t slice_rows; /* rows of one CSV file */
     bool guard;      /* texts that a spreadsheet would take for a formula get an apostrophe */
     uint32_t file_count;
     char files[AP_EXPORT_FILES][96]; /* written so far */
-    char error[4608];                /* of the first that could not be written */
+    char database[96]; /* in base, "" none */
+    char error[4736];                /* of the first that could not be written */
 } ap__export;
 
+/* For ap__db_export alone: nothing is made. 0 or -1 with error set. */
+int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output);
 /* Makes and opens mindstudio_profiler_output below `output` (NULL: the PROF_* directory).
  * 0 or -1 with error set. */
 int ap__export_open(ap__export *e, const char *prof_dir, const char *output);
@@ -37,5 +41,14 @@ int ap__csv_op_statistic(ap__export *e, const ap__model *m);
 int ap__csv_api_statistic(ap__export *e, const ap__model *m);
 int ap__csv_msprof_tx(ap__export *e, const ap__model *m);
 int ap__json_timeline(ap__export *e, const ap__model *m);
+
+/* msprof_<stamp>.db in base; also without rows. ENOTSUP in a build without SQLite. */
+int ap__db_export(ap__export *e, const ap__model *m);
+/* msprof_<stamp>.pftrace for Perfetto; also without rows. */
+int ap__pftrace(ap__export *e, const ap__model *m);
+
+/* csv_ops.c: what the numbers of a tensor mean. */
+const char *ap__data_type(uint32_t type);
+const char *ap__format(uint32_t format);
 
 #endif

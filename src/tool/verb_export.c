@@ -14,13 +14,38 @@ static void ap__usage(FILE *out)
         "Usage: aclprof export [options] PROF_DIR\n\n"
         "Writes op_summary, op_statistic, task_time, api_statistic and msprof_tx (CSV) and the\n"
         "timeline (msprof_*.json) to PROF_DIR/mindstudio_profiler_output, as far as there are\n"
-        "rows. Device tasks are read of the 910B class. Unfinished directories are exported as\n"
-        "they are.\n\n"
-        "  --output DIR   make mindstudio_profiler_output there\n"
-        "  --type T       text (all, default), csv or json\n"
+        "rows, or a Perfetto trace there; the database (msprof_*.db) goes to PROF_DIR itself.\n"
+        "Device tasks are read of the\n"
+        "910B class. Unfinished directories are exported as they are.\n\n"
+        "  --output DIR   make mindstudio_profiler_output and the database there\n"
+        "  --type T       text (csv and json, default), csv, json, db, pftrace or all\n"
         "  --replace      delete earlier exports there first\n"
         "  --guard        texts that a spreadsheet would run get an apostrophe in front\n"
         "  -h, --help     print this\n");
+}
+
+static bool ap__wanted(const char *type, const char *what)
+{
+    return strcmp(type, what) == 0 || strcmp(type, "all") == 0 ||
+           (strcmp(type, "text") == 0 && (strcmp(what, "csv") == 0 || strcmp(what, "json") == 0));
+}
+
+static bool ap__is_type(const char *type)
+{
+    static const char *const types[] = {"text", "all", "csv", "json", "db", "pftrace"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(type, types[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int ap__open(ap__export *e, const char *prof_dir, const char *output, const char *type)
+{
+    return strcmp(type, "db") == 0 ? ap__export_open_base(e, prof_dir, output)
+                                   : ap__export_open(e, prof_dir, output);
 }
 
 static int ap__all(ap__export *e, const ap__model *m, const char *type)
@@ -30,11 +55,17 @@ static int ap__all(ap__export *e, const ap__model *m, const char *type)
         ap__csv_msprof_tx};
     int failed = 0;
 
-    for (size_t i = 0; strcmp(type, "json") != 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
+    for (size_t i = 0; ap__wanted(type, "csv") && i < sizeof(tables) / sizeof(tables[0]); i++) {
         failed |= tables[i](e, m) != 0;
     }
-    if (strcmp(type, "csv") != 0) {
+    if (ap__wanted(type, "json")) {
         failed |= ap__json_timeline(e, m) != 0;
+    }
+    if (ap__wanted(type, "db")) {
+        failed |= ap__db_export(e, m) != 0;
+    }
+    if (ap__wanted(type, "pftrace")) {
+        failed |= ap__pftrace(e, m) != 0;
     }
     return failed;
 }
@@ -52,7 +83,7 @@ static int ap__run(const char *path, const char *output, const char *type, bool 
     if (ap__model_load(&model, reader) != 0) {
         fprintf(stderr, "aclprof export: no memory for the records of %s\n", path);
     } else {
-        if (ap__export_open(&e, ap__reader_path(reader), output) == 0) {
+        if (ap__open(&e, ap__reader_path(reader), output, type) == 0) {
             if (replace) {
                 ap__export_remove_old(&e);
             }
@@ -60,6 +91,9 @@ static int ap__run(const char *path, const char *output, const char *type, bool 
             code = ap__all(&e, &model, type);
             for (uint32_t i = 0; i < e.file_count; i++) {
                 printf("%s/%s\n", e.dir, e.files[i]);
+            }
+            if (e.database[0] != '\0') {
+                printf("%s/%s\n", e.base, e.database);
             }
             ap__export_close(&e);
         }
@@ -113,8 +147,10 @@ int ap__verb_export(int argc, char **argv)
             return 2;
         }
     }
-    if (strcmp(type, "text") != 0 && strcmp(type, "csv") != 0 && strcmp(type, "json") != 0) {
-        fprintf(stderr, "aclprof export: --type is '%s'; it can be text, csv or json\n", type);
+    if (!ap__is_type(type)) {
+        fprintf(stderr,
+                "aclprof export: --type is '%s'; it can be text, csv, json, db, pftrace or all\n",
+                type);
         return 2;
     }
     if (optind != argc - 1) {
