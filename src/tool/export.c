@@ -89,6 +89,22 @@ void ap__export_remove_old(ap__export *e)
     }
 }
 
+int ap__export_tables(ap__export *e, const ap__model *m)
+{
+    static int (*const tables[])(ap__export *, const ap__model *) = {
+        ap__csv_op_summary,              ap__csv_task_time,     ap__csv_op_statistic,
+        ap__csv_communication_statistic, ap__csv_api_statistic, ap__csv_msprof_tx,
+    };
+    int first = 0;
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        int rc = tables[i](e, m);
+
+        first = first == 0 ? rc : first;
+    }
+    return first;
+}
+
 void ap__export_close(ap__export *e)
 {
     if (e->dir_fd >= 0) {

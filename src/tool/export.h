@@ -30,10 +30,14 @@ void ap__export_remove_old(ap__export *e);
 void ap__export_close(ap__export *e);
 void ap__export_failed(ap__export *e, const char *file, int rc);
 
+/* All CSV files. 0, or the first errno with the others made all the same. */
+int ap__export_tables(ap__export *e, const ap__model *m);
+
 /* Each returns 0 or errno (after ap__export_failed). No rows, no file. */
 int ap__csv_op_summary(ap__export *e, const ap__model *m);
 int ap__csv_task_time(ap__export *e, const ap__model *m);
 int ap__csv_op_statistic(ap__export *e, const ap__model *m);
+int ap__csv_communication_statistic(ap__export *e, const ap__model *m);
 int ap__csv_api_statistic(ap__export *e, const ap__model *m);
 int ap__csv_msprof_tx(ap__export *e, const ap__model *m);
 int ap__json_timeline(ap__export *e, const ap__model *m);

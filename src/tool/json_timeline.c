@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
 #include "format/wire_host.h"
 #include "tool/export.h"
 #include "tool/out_file.h"
@@ -122,7 +123,7 @@ static int ap__thread(ap__timeline *t, uint64_t pid, const char *word, uint32_t 
     if (ap__seen(t, key)) {
         return 0;
     }
-    place = ap__model_push((void **)&t->seen, &t->seen_count, sizeof(*place));
+    place = ap__bulk_push((void **)&t->seen, &t->seen_count, sizeof(*place));
     if (place == NULL) {
         return ENOMEM;
     }
@@ -331,7 +332,7 @@ out:
     } else if (e->file_count < AP_EXPORT_FILES) {
         (void)snprintf(e->files[e->file_count++], sizeof(e->files[0]), "%s", name);
     }
-    free(t.seen);
+    ap__bulk_free(t.seen);
     free(o);
     return rc;
 }

@@ -25,14 +25,8 @@ static void ap__usage(FILE *out)
 
 static int ap__all(ap__export *e, const ap__model *m, const char *type)
 {
-    static int (*const tables[])(ap__export *, const ap__model *) = {
-        ap__csv_op_summary, ap__csv_task_time, ap__csv_op_statistic, ap__csv_api_statistic,
-        ap__csv_msprof_tx};
-    int failed = 0;
+    int failed = strcmp(type, "json") != 0 && ap__export_tables(e, m) != 0;
 
-    for (size_t i = 0; strcmp(type, "json") != 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
-        failed |= tables[i](e, m) != 0;
-    }
     if (strcmp(type, "csv") != 0) {
         failed |= ap__json_timeline(e, m) != 0;
     }
