@@ -73,8 +73,8 @@ static bool ap__v6_pmu(ap__blob record, const ap__device_view *view, ap__task_pm
         (flags & AP_V6_MAIN_CORE) == 0) {
         return false;
     }
-    *out = (ap__task_pmu){.task = ap__blob_u32(record, 4),
-                          .start_cycles = ap__blob_u64(record, 112)};
+    *out =
+        (ap__task_pmu){.task = ap__blob_u32(record, 4), .start_cycles = ap__blob_u64(record, 112)};
     out->counters.vector = core == 1;
     out->counters.cycles = ap__blob_u64(record, 8);
     out->counters.ns = end > out->start_cycles ? ap__device_wall_ns(view, end) -
@@ -126,15 +126,12 @@ static bool ap__hwts_pmu(ap__blob record, const ap__device_view *view, ap__task_
 
 const ap__device_layout *ap__device_layout_of(uint32_t chip)
 {
-    static const ap__device_layout stars = {"stars_soc.data",    64,  ap__stars_log,
-                                            "ffts_profile.data", 128, ap__stars_pmu,
-                                            false};
-    static const ap__device_layout v6 = {"stars_soc.data",    32,  ap__v6_log,
-                                         "ffts_profile.data", 128, ap__v6_pmu,
-                                         true};
-    static const ap__device_layout hwts = {"hwts.data",   64,  ap__hwts_log,
-                                           "aicore.data", 128, ap__hwts_pmu,
-                                           false};
+    static const ap__device_layout stars = {
+        "stars_soc.data", 64, ap__stars_log, "ffts_profile.data", 128, ap__stars_pmu, false};
+    static const ap__device_layout v6 = {
+        "stars_soc.data", 32, ap__v6_log, "ffts_profile.data", 128, ap__v6_pmu, true};
+    static const ap__device_layout hwts = {"hwts.data", 64,           ap__hwts_log, "aicore.data",
+                                           128,         ap__hwts_pmu, false};
 
     switch (chip) {
     case 1:

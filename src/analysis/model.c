@@ -94,10 +94,10 @@ static int ap__join(ap__model *m)
     for (uint32_t i = 0; rc == 0 && i < m->track_count; i++) {
         const ap__track *t = &m->tracks[i];
 
-        keys[i] = (ap__track_key){ap__long_ids(m, t->device)
-                                      ? (uint64_t)t->device << 32 | t->task
-                                      : ap__key(t->device, t->stream, t->task),
-                                  i, 0};
+        keys[i] =
+            (ap__track_key){ap__long_ids(m, t->device) ? (uint64_t)t->device << 32 | t->task
+                                                       : ap__key(t->device, t->stream, t->task),
+                            i, 0};
     }
     rc = rc != 0 ? rc : ap__bulk_sort((void **)&keys, m->track_count, sizeof(*keys), ap__by_key);
     for (uint32_t i = 0; rc == 0 && i < m->task_count; i++) { /* by start: the stream's order */
@@ -107,10 +107,9 @@ static int ap__join(ap__model *m)
             uint32_t device = m->devices[t->device].device;
             bool long_ids = ap__long_ids(m, device);
 
-            t->track =
-                ap__take_track(keys, m->track_count,
-                               long_ids ? (uint64_t)device << 32 | t->task
-                                        : ap__key(device, t->stream, t->task));
+            t->track = ap__take_track(keys, m->track_count,
+                                      long_ids ? (uint64_t)device << 32 | t->task
+                                               : ap__key(device, t->stream, t->task));
             if (long_ids && t->track != AP_NONE) { /* only the host knows the stream */
                 t->stream = m->tracks[t->track].stream;
             }

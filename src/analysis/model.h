@@ -105,8 +105,8 @@ typedef struct ap__comm_info {
 typedef struct ap__comm_op {
     uint64_t start_ns;
     uint64_t end_ns;
-    uint64_t name; /* ids of texts */
-    uint64_t group; /* 0: not told */
+    uint64_t name;   /* ids of texts */
+    uint64_t group;  /* 0: not told */
     uint32_t device; /* index in ap__model.devices */
     uint32_t node;
     uint32_t track;  /* of its first task */

@@ -60,9 +60,9 @@ int ap__model_load_ts_marks(ap__model *m)
         uint32_t index = 0;
 
         /* the 950's parts of this file mean something else */
-        if (m->devices[i].chip >= 15 || !ap__device_records(&m->devices[i], m->reader,
-                                                            "ts_track.data", AP_TS_BYTES, 0, 0,
-                                                            cursor)) {
+        if (m->devices[i].chip >= 15 ||
+            !ap__device_records(&m->devices[i], m->reader, "ts_track.data", AP_TS_BYTES, 0, 0,
+                                cursor)) {
             continue;
         }
         while (rc == 0 && ap__slice_cursor_next(cursor, &record, &slice, &index)) {

@@ -168,3 +168,19 @@ int ap__csv_end(ap__csv *c)
     free(c);
     return rc;
 }
+
+int ap__csv_finish(ap__csv *c, int rc)
+{
+    if (c == NULL) {
+        return ENOMEM;
+    }
+    if (rc == 0) {
+        return ap__csv_end(c);
+    }
+    ap__export_failed(c->e, c->type, rc);
+    if (c->open) {
+        ap__out_drop(&c->out);
+    }
+    free(c);
+    return rc;
+}

@@ -33,10 +33,10 @@ static int ap__by_name(const void *a, const void *b)
     const ap__named_stat *y = b;
     int order = strcmp(ap__name_of(x), ap__name_of(y));
 
-    return order != 0                            ? order
-           : x->stat.key[0] == y->stat.key[0]    ? 0
-           : x->stat.key[0] < y->stat.key[0] ? -1
-                                                 : 1;
+    return order != 0                         ? order
+           : x->stat.key[0] == y->stat.key[0] ? 0
+           : x->stat.key[0] < y->stat.key[0]  ? -1
+                                              : 1;
 }
 
 static void ap__statistic_row(ap__csv *c, const char *name, const ap__stat *t)
@@ -71,11 +71,11 @@ static int ap__name_stats(const ap__model *m, const ap__stats *s, ap__named_stat
         if (n == NULL) {
             return ENOMEM;
         }
-        name = ap__call_name(m,
-                             &(const ap__api_call){.level = (uint16_t)key[0],
-                                                   .type = (uint32_t)key[1],
-                                                   .item = key[2]},
-                             n->number);
+        name =
+            ap__call_name(m,
+                          &(const ap__api_call){
+                              .level = (uint16_t)key[0], .type = (uint32_t)key[1], .item = key[2]},
+                          n->number);
         n->name = name != n->number ? name : NULL;
         n->stat = s->list[i];
     }
@@ -154,8 +154,7 @@ static int ap__tx_by_start(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static int ap__read_tx(const ap__model *m, ap__text_pool *pool, ap__tx_row **rows,
-                       uint32_t *count)
+static int ap__read_tx(const ap__model *m, ap__text_pool *pool, ap__tx_row **rows, uint32_t *count)
 {
     ap__stamp_record s;
 
@@ -180,8 +179,7 @@ static int ap__read_tx(const ap__model *m, ap__text_pool *pool, ap__tx_row **row
             .extended = s.info_type == AP_TX_INFO_EX,
             .mark_id = s.mark_id,
             .message = ap__text_pool_add(pool, s.message),
-            .domain =
-                ap__text_pool_add(pool, s.domain_name != NULL ? s.domain_name : "default"),
+            .domain = ap__text_pool_add(pool, s.domain_name != NULL ? s.domain_name : "default"),
         };
         if (r->message == UINT32_MAX || r->domain == UINT32_MAX) {
             return ENOMEM;

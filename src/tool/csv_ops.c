@@ -67,7 +67,17 @@ int ap__csv_task_time(ap__export *e, const ap__model *m)
 
 /* Positions in the counters of PipeUtilization: events 0x8,0xa,0x9,0xb,0xc,0xd,0x54,0x55 or, on the
  * 950, 0x501,0x301,0x1,0x701,0x202,0x203,0x34,0x35,0x714. */
-enum { AP_VEC, AP_MAC, AP_SCALAR, AP_MTE1, AP_MTE2, AP_MTE3, AP_ICACHE, AP_ICACHE_MISS, AP_FIXPIPE };
+enum {
+    AP_VEC,
+    AP_MAC,
+    AP_SCALAR,
+    AP_MTE1,
+    AP_MTE2,
+    AP_MTE3,
+    AP_ICACHE,
+    AP_ICACHE_MISS,
+    AP_FIXPIPE
+};
 
 typedef enum ap__chip_class { AP_CHIP_910, AP_CHIP_910B, AP_CHIP_950 } ap__chip_class;
 typedef enum ap__metric_set { AP_METRICS_NONE, AP_METRICS_PIPE, AP_METRICS_OTHER } ap__metric_set;
@@ -475,9 +485,8 @@ static int ap__gather(ap__stats *s)
         }
     }
     s->count = rc == 0 ? kept : s->count;
-    return rc != 0
-               ? rc
-               : ap__bulk_sort((void **)&s->list, kept, sizeof(*s->list), ap__stats_by_total);
+    return rc != 0 ? rc
+                   : ap__bulk_sort((void **)&s->list, kept, sizeof(*s->list), ap__stats_by_total);
 }
 
 static void ap__statistic_row(ap__csv *c, const ap__stats *s, uint32_t index, bool core)
@@ -558,7 +567,7 @@ int ap__csv_communication_statistic(ap__export *e, const ap__model *m)
         if (type != NULL) {
             rc = ap__stats_add(
                 &s,
-                (const uint64_t[]){m->devices[op->device].device, (uintptr_t)type, (uintptr_t)""},
+                (const uint64_t[]){m->devices[op->device].device, (uintptr_t)type, (uintptr_t) ""},
                 op->end_ns - op->start_ns);
         }
     }

@@ -92,8 +92,23 @@ void ap__export_remove_old(ap__export *e)
 int ap__export_tables(ap__export *e, const ap__model *m)
 {
     static int (*const tables[])(ap__export *, const ap__model *) = {
-        ap__csv_op_summary,              ap__csv_task_time,     ap__csv_op_statistic,
-        ap__csv_communication_statistic, ap__csv_api_statistic, ap__csv_msprof_tx,
+        ap__csv_op_summary,
+        ap__csv_task_time,
+        ap__csv_op_statistic,
+        ap__csv_communication_statistic,
+        ap__csv_api_statistic,
+        ap__csv_msprof_tx,
+        ap__csv_npu_mem,
+        ap__csv_npu_module_mem,
+        ap__csv_memory_record,
+        ap__csv_operator_memory,
+        ap__csv_static_op_mem,
+        ap__csv_l2_cache,
+        ap__csv_soc_pmu,
+        ap__csv_page_fault,
+        ap__csv_aicpu,
+        ap__csv_aicpu_mi,
+        ap__csv_dp,
     };
     int first = 0;
 

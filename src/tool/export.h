@@ -12,11 +12,11 @@
 
 typedef struct ap__export {
     const char *prof_dir;
-    char dir[4352];  /* where the files go */
-    char stamp[16];  /* YYYYmmddHHMMSS of all files */
+    char dir[4352]; /* where the files go */
+    char stamp[16]; /* YYYYmmddHHMMSS of all files */
     int dir_fd;
     uint64_t slice_rows; /* rows of one CSV file */
-    bool guard;      /* texts that a spreadsheet would take for a formula get an apostrophe */
+    bool guard;          /* texts that a spreadsheet would take for a formula get an apostrophe */
     uint32_t file_count;
     char files[AP_EXPORT_FILES][96]; /* written so far */
     char error[4608];                /* of the first that could not be written */
@@ -40,6 +40,17 @@ int ap__csv_op_statistic(ap__export *e, const ap__model *m);
 int ap__csv_communication_statistic(ap__export *e, const ap__model *m);
 int ap__csv_api_statistic(ap__export *e, const ap__model *m);
 int ap__csv_msprof_tx(ap__export *e, const ap__model *m);
+int ap__csv_npu_mem(ap__export *e, const ap__model *m);
+int ap__csv_npu_module_mem(ap__export *e, const ap__model *m);
+int ap__csv_memory_record(ap__export *e, const ap__model *m);
+int ap__csv_operator_memory(ap__export *e, const ap__model *m);
+int ap__csv_static_op_mem(ap__export *e, const ap__model *m);
+int ap__csv_l2_cache(ap__export *e, const ap__model *m);
+int ap__csv_soc_pmu(ap__export *e, const ap__model *m);
+int ap__csv_page_fault(ap__export *e, const ap__model *m);
+int ap__csv_aicpu(ap__export *e, const ap__model *m);
+int ap__csv_aicpu_mi(ap__export *e, const ap__model *m);
+int ap__csv_dp(ap__export *e, const ap__model *m);
 int ap__json_timeline(ap__export *e, const ap__model *m);
 
 #endif
