@@ -157,6 +157,15 @@ void ap__csv_round(ap__csv *c, double value)
     ap__csv_raw(c, text);
 }
 
+void ap__csv_six(ap__csv *c, double value)
+{
+    char text[352];
+
+    (void)snprintf(text, sizeof(text), "%.6f", value);
+    ap__cut_zeros(text, 1);
+    ap__csv_raw(c, text);
+}
+
 int ap__csv_end(ap__csv *c)
 {
     int rc = 0;

@@ -33,6 +33,8 @@ void ap__csv_time(ap__csv *c, uint64_t ns);      /* a time: with the tab that ke
 void ap__csv_short(ap__csv *c, double value);
 /* Rounded to three decimals, at least one: 12.5, 7.0. */
 void ap__csv_round(ap__csv *c, double value);
+/* The same with six decimals. */
+void ap__csv_six(ap__csv *c, double value);
 /* 0 or errno; frees. */
 int ap__csv_end(ap__csv *c);
 /* The same after rows that may have failed: then what there is of the open file is dropped. NULL is

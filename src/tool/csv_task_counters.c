@@ -3,7 +3,6 @@
  * own records: aicpu, aicpu_mi, dp. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "analysis/task_index.h"
 #include "format/wire_host.h"
@@ -19,14 +18,6 @@ typedef struct ap__table {
 static double ap__ratio(uint64_t part, uint64_t whole)
 {
     return whole != 0 ? (double)part / (double)whole : 0.0;
-}
-
-static void ap__six(ap__csv *c, double value)
-{
-    char text[64];
-
-    (void)snprintf(text, sizeof(text), "%.6f", value);
-    ap__csv_raw(c, text);
 }
 
 /* Device, stream, task. */
@@ -67,14 +58,14 @@ static int ap__l2_row(void *context, uint32_t device, ap__blob record)
     }
     ap__task_fields(t, device, stream, task);
     if (chip == 1) {
-        ap__six(t->c, ap__ratio(v[1], v[0]));
-        ap__six(t->c, ap__ratio(v[2], v[0]));
+        ap__csv_six(t->c, ap__ratio(v[1], v[0]));
+        ap__csv_six(t->c, ap__ratio(v[2], v[0]));
     } else {
         ap__csv_raw(t->c, "N/A");
         if (chip >= 15) {
-            ap__six(t->c, ap__ratio(v[4] + v[5], v[0]));
+            ap__csv_six(t->c, ap__ratio(v[4] + v[5], v[0]));
         } else if (chip >= 5) {
-            ap__six(t->c, ap__ratio(v[4], v[0] + v[1]));
+            ap__csv_six(t->c, ap__ratio(v[4], v[0] + v[1]));
         } else {
             ap__csv_raw(t->c, "N/A");
         }
@@ -121,8 +112,8 @@ static int ap__smmu_row(void *context, uint32_t device, ap__blob record)
 
     if (s.kind == AP_SOC_SMMU) {
         ap__task_fields(t, device, s.stream, s.task);
-        ap__six(t->c, ap__ratio(ap__blob_u64(record, 40) + ap__blob_u64(record, 48), lookups));
-        ap__six(t->c, ap__ratio(ap__blob_u64(record, 16), lookups));
+        ap__csv_six(t->c, ap__ratio(ap__blob_u64(record, 40) + ap__blob_u64(record, 48), lookups));
+        ap__csv_six(t->c, ap__ratio(ap__blob_u64(record, 16), lookups));
         ap__csv_text(t->c, ap__task_index_name(&t->index, device, s.stream, s.task));
     }
     return 0;

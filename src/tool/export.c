@@ -115,6 +115,13 @@ int ap__export_tables(ap__export *e, const ap__model *m)
         ap__csv_dvpp,
         ap__csv_step_trace,
         ap__csv_fusion_op,
+        ap__csv_cpu_usage,
+        ap__csv_sys_mem,
+        ap__csv_process_cpu_usage,
+        ap__csv_process_mem,
+        ap__csv_host_mem_usage,
+        ap__csv_host_network_usage,
+        ap__csv_host_disk_usage,
     };
     int first = 0;
 

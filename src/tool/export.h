@@ -57,6 +57,13 @@ int ap__csv_ub(ap__export *e, const ap__model *m);
 int ap__csv_dvpp(ap__export *e, const ap__model *m);
 int ap__csv_step_trace(ap__export *e, const ap__model *m);
 int ap__csv_fusion_op(ap__export *e, const ap__model *m);
+int ap__csv_cpu_usage(ap__export *e, const ap__model *m);
+int ap__csv_sys_mem(ap__export *e, const ap__model *m);
+int ap__csv_process_cpu_usage(ap__export *e, const ap__model *m);
+int ap__csv_process_mem(ap__export *e, const ap__model *m);
+int ap__csv_host_mem_usage(ap__export *e, const ap__model *m);
+int ap__csv_host_network_usage(ap__export *e, const ap__model *m);
+int ap__csv_host_disk_usage(ap__export *e, const ap__model *m);
 int ap__json_timeline(ap__export *e, const ap__model *m);
 
 #endif

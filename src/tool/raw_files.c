@@ -88,17 +88,6 @@ static int ap__slice_lines(ap__lines *l, int data_fd, const char *name, ap__note
     return rc;
 }
 
-static bool ap__is_named(const char *name, const char *pattern)
-{
-    size_t digits = 0;
-
-    if (pattern[0] != '*') {
-        return strcmp(name, pattern) == 0;
-    }
-    digits = strspn(name, "0123456789");
-    return digits != 0 && strcmp(name + digits, pattern + 1) == 0;
-}
-
 int ap__each_line(const ap__model *m, uint32_t device, const char *file,
                   int (*each)(void *context, uint32_t device, char *line), void *context)
 {
@@ -117,7 +106,7 @@ int ap__each_line(const ap__model *m, uint32_t device, const char *file,
     for (uint32_t i = 0; rc == 0 && data_fd >= 0 && i < sources->count; i++) {
         const ap__source *s = &sources->list[i];
 
-        if (!ap__is_named(s->name, wanted)) {
+        if (strcmp(s->name, wanted) != 0) {
             continue;
         }
         l->device = device;
@@ -135,4 +124,28 @@ int ap__each_line(const ap__model *m, uint32_t device, const char *file,
     }
     free(l);
     return rc;
+}
+
+uint32_t ap__process_files(const ap__model *m, uint32_t device, const char *suffix, uint32_t *pids,
+                           uint32_t max)
+{
+    const ap__device_view *view = device != AP_HOST ? &m->devices[device] : NULL;
+    const ap__sources *sources = view != NULL ? &view->sources : &m->reader->sources;
+    char wanted[64];
+    uint32_t count = 0;
+
+    if (view != NULL) {
+        (void)snprintf(wanted, sizeof(wanted), "%s.%" PRIu32, suffix, view->device);
+    } else {
+        (void)snprintf(wanted, sizeof(wanted), "%s", suffix);
+    }
+    for (uint32_t i = 0; i < sources->count && count < max; i++) {
+        char *end = NULL;
+        unsigned long pid = strtoul(sources->list[i].name, &end, 10);
+
+        if (end != sources->list[i].name && pid <= UINT32_MAX && strcmp(end, wanted) == 0) {
+            pids[count++] = (uint32_t)pid;
+        }
+    }
+    return count;
 }

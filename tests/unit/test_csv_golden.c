@@ -33,7 +33,6 @@ static const struct {
     const char *type;
     const char *why;
 } missing[] = {
-    {"cpu_usage", "not yet"},
     {"ai_cpu_pmu_events", "not yet"},
     {"ai_cpu_top_function", "not yet"},
     {"ctrl_cpu_pmu_events", "not yet"},
@@ -42,17 +41,11 @@ static const struct {
     {"ts_cpu_top_function", "not yet"},
     {"hbm", "not yet"},
     {"host_cpu_usage", "not yet"},
-    {"host_disk_usage", "not yet"},
-    {"host_mem_usage", "not yet"},
-    {"host_network_usage", "not yet"},
     {"llc_read_write", "not yet"},
     {"ddr", "not yet"},
     {"nic", "not yet"},
     {"roce", "not yet"},
     {"os_runtime_statistic", "not yet"},
-    {"process_cpu_usage", "not yet"},
-    {"process_mem", "not yet"},
-    {"sys_mem", "not yet"},
 };
 
 /* Beginnings of lines that only one side has. */
