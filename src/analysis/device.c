@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/bulk.h"
+#include "analysis/device_layout.h"
 #include "analysis/model.h"
 #include "format/wire_device.h"
 
@@ -72,8 +73,8 @@ static bool ap__end(ap__pairing *p, uint64_t key, uint32_t kind, uint64_t *cycle
     return false;
 }
 
-static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log *log,
-                        uint64_t start_cycles, uint32_t part)
+static int ap__add_task(ap__model *m, uint32_t device, const ap__task_log *log,
+                        uint64_t start_cycles)
 {
     ap__task *t = ap__bulk_push((void **)&m->tasks, &m->task_count, sizeof(*t));
     const ap__device_view *view = &m->devices[device];
@@ -87,9 +88,9 @@ static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log 
         .start_cycles = start_cycles,
         .end_cycles = log->cycles,
         .device = device,
-        .kind = part != AP_NONE ? log->sub_type : AP_STARS_KIND(log->head),
-        .part = part,
-        .stream = log->stream,
+        .kind = log->kind,
+        .part = log->part,
+        .stream = (uint16_t)log->stream,
         .task = log->task,
         .track = AP_NONE,
         .counters = AP_NONE,
@@ -97,7 +98,8 @@ static int ap__add_task(ap__model *m, uint32_t device, const ap__wire_stars_log 
     return 0;
 }
 
-static int ap__load_tasks(ap__model *m, uint32_t device, ap__slice_cursor *cursor)
+static int ap__load_tasks(ap__model *m, uint32_t device, const ap__device_layout *layout,
+                          ap__slice_cursor *cursor)
 {
     ap__pairing p = {.heads = calloc(AP_BUCKETS, sizeof(*p.heads))};
     ap__blob record;
@@ -108,27 +110,25 @@ static int ap__load_tasks(ap__model *m, uint32_t device, ap__slice_cursor *curso
     int rc = p.heads != NULL ? 0 : ENOMEM;
 
     while (rc == 0 && ap__slice_cursor_next(cursor, &record, &slice, &index)) {
-        ap__wire_stars_log log;
+        ap__task_log log;
         uint64_t start = 0;
         uint64_t key = 0;
-        uint32_t function = 0;
-        bool part = false;
+        uint32_t kind = 0;
 
-        memcpy(&log, record.data, sizeof(log));
-        function = AP_STARS_FUNCTION(log.head);
-        part = function == AP_STARS_PART_START || function == AP_STARS_PART_END;
-        key = (uint64_t)log.stream << 16 | log.task |
-              (part ? (uint64_t)(log.accelerator + 1u) << 32 : 0);
-        if (function == AP_STARS_START || function == AP_STARS_PART_START) {
+        if (!layout->log(record, &log)) {
+            continue;
+        }
+        key = (uint64_t)(log.stream & 0xFFFF) << 16 ^ log.task; /* one of them is short */
+        key |= (uint64_t)(log.part != AP_NONE ? log.part + 1u : 0) << 32;
+        kind = log.part != AP_NONE ? AP_KIND_OTHER : log.kind;
+        if (!log.end) {
             begun++;
-            rc = ap__begin(&p, key, AP_STARS_KIND(log.head), log.cycles);
-        } else if (function == AP_STARS_END || function == AP_STARS_PART_END) {
-            if (ap__end(&p, key, AP_STARS_KIND(log.head), &start)) {
-                paired++;
-                rc = ap__add_task(m, device, &log, start, part ? log.accelerator : AP_NONE);
-            } else {
-                m->unfinished_tasks++;
-            }
+            rc = ap__begin(&p, key, kind, log.cycles);
+        } else if (ap__end(&p, key, kind, &start)) {
+            paired++;
+            rc = ap__add_task(m, device, &log, start);
+        } else {
+            m->unfinished_tasks++;
         }
     }
     m->unfinished_tasks += begun - paired;
@@ -141,8 +141,9 @@ static int ap__load_tasks(ap__model *m, uint32_t device, ap__slice_cursor *curso
 
 typedef struct ap__pmu {
     uint32_t key;
+    uint32_t counters; /* in the order of the reports */
     uint64_t start;
-    uint32_t counters;
+    uint32_t taken; /* at a key's first: how many tasks have one already */
 } ap__pmu;
 
 static int ap__pmus_by_key(const void *a, const void *b)
@@ -153,23 +154,31 @@ static int ap__pmus_by_key(const void *a, const void *b)
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
     }
-    return x->start < y->start ? -1 : x->start > y->start;
+    if (x->start != y->start) {
+        return x->start < y->start ? -1 : 1;
+    }
+    return x->counters < y->counters ? -1 : x->counters > y->counters;
 }
 
-static int ap__read_pmus(ap__model *m, ap__slice_cursor *cursor, ap__pmu **list, uint32_t *count)
+static uint32_t ap__pmu_key(uint32_t stream, uint32_t task)
+{
+    return stream << 16 ^ task; /* with long ids there is no stream */
+}
+
+static int ap__read_pmus(ap__model *m, uint32_t device, const ap__device_layout *layout,
+                         ap__slice_cursor *cursor, ap__pmu **list, uint32_t *count)
 {
     ap__blob record;
     uint32_t slice = 0;
     uint32_t index = 0;
 
     while (ap__slice_cursor_next(cursor, &record, &slice, &index)) {
-        ap__wire_stars_pmu w;
+        ap__task_pmu read = {.task = 0};
         ap__pmu *pmu = NULL;
         ap__counters *c = NULL;
 
-        memcpy(&w, record.data, sizeof(w));
-        if (AP_STARS_FUNCTION(w.head) != AP_STARS_TASK_PMU || w.ffts_type >> 13 > 1) {
-            continue; /* parts of FFTS+ tasks are not joined */
+        if (!layout->pmu(record, &m->devices[device], &read)) {
+            continue;
         }
         pmu = ap__bulk_push((void **)list, count, sizeof(*pmu));
         c = pmu != NULL ? ap__bulk_push((void **)&m->counters, &m->counters_count, sizeof(*c))
@@ -177,20 +186,21 @@ static int ap__read_pmus(ap__model *m, ap__slice_cursor *cursor, ap__pmu **list,
         if (c == NULL) {
             return ENOMEM;
         }
-        *pmu = (ap__pmu){(uint32_t)w.stream << 16 | w.task, w.start_cycles, m->counters_count - 1};
-        c->vector = w.ffts_type >> 13 == 1;
-        c->cycles = w.total_cycles;
-        memcpy(c->values, w.counters, sizeof(c->values));
+        *pmu = (ap__pmu){ap__pmu_key(read.stream, read.task), m->counters_count - 1,
+                         read.start_cycles, 0};
+        *c = read.counters;
     }
     return 0;
 }
 
-/* Of the same key, the report whose start lies in the task. */
-static void ap__give_counters(ap__model *m, uint32_t from, const ap__pmu *list, uint32_t count)
+/* Of the same key, the report whose start lies in the task; without times the next one. */
+static void ap__give_counters(ap__model *m, uint32_t from, const ap__device_layout *layout,
+                              ap__pmu *list, uint32_t count)
 {
     for (uint32_t i = from; i < m->task_count; i++) {
         ap__task *t = &m->tasks[i];
-        ap__pmu key = {(uint32_t)t->stream << 16 | t->task, t->start_cycles, 0};
+        ap__pmu key = {.key = ap__pmu_key(layout->long_ids ? 0 : t->stream, t->task),
+                       .start = t->start_cycles};
         uint32_t low = 0;
         uint32_t high = count;
 
@@ -203,9 +213,13 @@ static void ap__give_counters(ap__model *m, uint32_t from, const ap__pmu *list, 
                 high = middle;
             }
         }
-        if (t->part == AP_NONE && low < count && list[low].key == key.key &&
-            list[low].start <= t->end_cycles) {
-            t->counters = list[low].counters;
+        if (t->part != AP_NONE || low == count || list[low].key != key.key) {
+            continue;
+        }
+        if (list[low].start != AP_NO_CYCLES) {
+            t->counters = list[low].start <= t->end_cycles ? list[low].counters : AP_NONE;
+        } else if (list[low].taken < count - low && list[low + list[low].taken].key == key.key) {
+            t->counters = list[low + list[low].taken++].counters;
         }
     }
 }
@@ -298,28 +312,29 @@ uint32_t ap__task_mhz(const ap__model *m, const ap__task *task, bool vector)
     return mhz;
 }
 
-static int ap__load_device(ap__model *m, uint32_t device, ap__slice_cursor *cursor)
+static int ap__load_device(ap__model *m, uint32_t device, const ap__device_layout *layout,
+                           ap__slice_cursor *cursor)
 {
     uint32_t from = m->task_count;
     ap__pmu *pmus = NULL;
     uint32_t count = 0;
     int rc = 0;
 
-    if (ap__device_records(&m->devices[device], m->reader, "stars_soc.data",
-                           sizeof(ap__wire_stars_log), AP_STARS_MAGIC, 2, cursor)) {
-        rc = ap__load_tasks(m, device, cursor);
+    if (ap__device_records(&m->devices[device], m->reader, layout->log_file, layout->log_bytes,
+                           AP_STARS_MAGIC, 2, cursor)) {
+        rc = ap__load_tasks(m, device, layout, cursor);
         ap__slice_cursor_end(cursor);
     }
     if (rc == 0 && m->devices[device].pmu_by_task &&
-        ap__device_records(&m->devices[device], m->reader, "ffts_profile.data",
-                           sizeof(ap__wire_stars_pmu), AP_STARS_MAGIC, 2, cursor)) {
-        rc = ap__read_pmus(m, cursor, &pmus, &count);
+        ap__device_records(&m->devices[device], m->reader, layout->pmu_file, layout->pmu_bytes,
+                           AP_STARS_MAGIC, 2, cursor)) {
+        rc = ap__read_pmus(m, device, layout, cursor, &pmus, &count);
         ap__slice_cursor_end(cursor);
     }
     rc = rc != 0 ? rc : ap__load_frequencies(m, device, cursor);
     rc = rc != 0 ? rc : ap__bulk_sort((void **)&pmus, count, sizeof(*pmus), ap__pmus_by_key);
     if (rc == 0) {
-        ap__give_counters(m, from, pmus, count);
+        ap__give_counters(m, from, layout, pmus, count);
     }
     ap__bulk_free(pmus);
     return rc;
@@ -331,10 +346,10 @@ int ap__model_load_devices(ap__model *model)
     int rc = cursor != NULL ? 0 : ENOMEM;
 
     for (uint32_t i = 0; rc == 0 && i < model->device_count; i++) {
-        uint32_t chip = model->devices[i].chip;
+        const ap__device_layout *layout = ap__device_layout_of(model->devices[i].chip);
 
-        if (chip == 5 || chip == 7 || chip == 8 || chip == 11) { /* 64-byte records */
-            rc = ap__load_device(model, i, cursor);
+        if (layout != NULL) {
+            rc = ap__load_device(model, i, layout, cursor);
         }
     }
     rc = rc != 0 ? rc

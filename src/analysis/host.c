@@ -11,6 +11,7 @@
 
 #define AP_TYPE_TENSOR 1u
 #define AP_TYPE_NODE_ATTR 9u
+#define AP_TYPE_COMM_OP 10u
 #define AP_TYPE_MODEL_EXECUTE 1u
 #define AP_TENSORS_MAX 5u
 #define AP_TENSOR_BYTES 44u
@@ -194,6 +195,23 @@ static int ap__take_tensors(ap__host_load *l, const ap__raw_record *r)
     return 0;
 }
 
+static int ap__take_comm(ap__host_load *l, const ap__raw_record *r)
+{
+    ap__comm_info *c = AP_PUSH(l->m->comm_infos, l->m->comm_info_count);
+
+    if (c == NULL) {
+        return ENOMEM;
+    }
+    *c = (ap__comm_info){.time_ns = ap__wall(l, r->begin_ns),
+                         .tid = r->tid,
+                         .flags = (uint8_t)ap__blob_u16(r->payload, 0),
+                         .data_type = (uint8_t)(ap__blob_u16(r->payload, 0) >> 8),
+                         .algorithm = ap__blob_u64(r->payload, 2),
+                         .count = ap__blob_u64(r->payload, 10),
+                         .group = ap__blob_u64(r->payload, 18)};
+    return 0;
+}
+
 static int ap__take(ap__host_load *l, const ap__raw_record *r)
 {
     if (r->kind == AP_RECORD_API && r->begin_ns == 0) {
@@ -217,6 +235,9 @@ static int ap__take(ap__host_load *l, const ap__raw_record *r)
     }
     if (r->kind == AP_RECORD_COMPACT && r->type == AP_TYPE_NODE_ATTR) {
         return ap__take_attr(l, r);
+    }
+    if (r->kind == AP_RECORD_COMPACT && r->type == AP_TYPE_COMM_OP) {
+        return ap__take_comm(l, r);
     }
     if (r->kind == AP_RECORD_ADDITIONAL && r->type == AP_TYPE_TENSOR) {
         return ap__take_tensors(l, r);
@@ -252,6 +273,14 @@ static int ap__nodes_by_thread(const void *a, const void *b)
 {
     const ap__node *x = a;
     const ap__node *y = b;
+
+    return x->tid != y->tid ? ap__compare(x->tid, y->tid) : ap__compare(x->time_ns, y->time_ns);
+}
+
+static int ap__comms_by_thread(const void *a, const void *b)
+{
+    const ap__comm_info *x = a;
+    const ap__comm_info *y = b;
 
     return x->tid != y->tid ? ap__compare(x->tid, y->tid) : ap__compare(x->time_ns, y->time_ns);
 }
@@ -374,6 +403,7 @@ int ap__model_load_host(ap__model *model)
     rc = rc != 0 ? rc : AP_SORT(model->calls, model->call_count, ap__calls_by_start);
     rc = rc != 0 ? rc : AP_SORT(model->nodes, model->node_count, ap__nodes_by_thread);
     rc = rc != 0 ? rc : AP_SORT(model->tracks, model->track_count, ap__tracks_by_time);
+    rc = rc != 0 ? rc : AP_SORT(model->comm_infos, model->comm_info_count, ap__comms_by_thread);
     rc = rc != 0 ? rc : AP_SORT(l.launches, l.launch_count, ap__spans_by_thread);
     rc = rc != 0 ? rc : AP_SORT(l.models, l.model_count, ap__spans_by_thread);
     rc = rc != 0 ? rc : AP_SORT(l.tensor_nodes, l.tensor_node_count, ap__nodes_by_thread);

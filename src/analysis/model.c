@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/bulk.h"
+#include "analysis/device_layout.h"
 #include "format/wire_device.h"
 #include "format/wire_host.h"
 #include "format/wire_report.h"
@@ -30,7 +31,7 @@ void *ap__model_push(void **array, uint32_t *count, size_t element)
 
 /* ---- from a task to what the host has told of it ---- */
 
-/* Device, stream and the task's low 16 bits: all that a device's record has. */
+/* What a device's record has: device, stream and the task's low 16 bits, or a long id alone. */
 typedef struct ap__track_key {
     uint64_t key;
     uint32_t track;
@@ -40,6 +41,16 @@ typedef struct ap__track_key {
 static uint64_t ap__key(uint32_t device, uint32_t stream, uint32_t task)
 {
     return (uint64_t)device << 32 | (uint64_t)(stream & 0xFFFF) << 16 | (task & 0xFFFF);
+}
+
+static bool ap__long_ids(const ap__model *m, uint32_t device)
+{
+    const ap__device_layout *layout = NULL;
+
+    for (uint32_t i = 0; layout == NULL && i < m->device_count; i++) {
+        layout = m->devices[i].device == device ? ap__device_layout_of(m->devices[i].chip) : NULL;
+    }
+    return layout != NULL && layout->long_ids;
 }
 
 static int ap__by_key(const void *a, const void *b)
@@ -83,15 +94,25 @@ static int ap__join(ap__model *m)
     for (uint32_t i = 0; rc == 0 && i < m->track_count; i++) {
         const ap__track *t = &m->tracks[i];
 
-        keys[i] = (ap__track_key){ap__key(t->device, t->stream, t->task), i, 0};
+        keys[i] =
+            (ap__track_key){ap__long_ids(m, t->device) ? (uint64_t)t->device << 32 | t->task
+                                                       : ap__key(t->device, t->stream, t->task),
+                            i, 0};
     }
     rc = rc != 0 ? rc : ap__bulk_sort((void **)&keys, m->track_count, sizeof(*keys), ap__by_key);
     for (uint32_t i = 0; rc == 0 && i < m->task_count; i++) { /* by start: the stream's order */
         ap__task *t = &m->tasks[i];
 
         if (t->part == AP_NONE) { /* of an FFTS+ task the whole has it */
+            uint32_t device = m->devices[t->device].device;
+            bool long_ids = ap__long_ids(m, device);
+
             t->track = ap__take_track(keys, m->track_count,
-                                      ap__key(m->devices[t->device].device, t->stream, t->task));
+                                      long_ids ? (uint64_t)device << 32 | t->task
+                                               : ap__key(device, t->stream, t->task));
+            if (long_ids && t->track != AP_NONE) { /* only the host knows the stream */
+                t->stream = m->tracks[t->track].stream;
+            }
         }
     }
     ap__bulk_free(keys);
@@ -111,6 +132,8 @@ int ap__model_load(ap__model *model, ap__reader *reader)
     rc = ap__model_load_host(model);
     rc = rc != 0 ? rc : ap__model_load_devices(model);
     rc = rc != 0 ? rc : ap__join(model);
+    rc = rc != 0 ? rc : ap__model_load_ts_marks(model);
+    rc = rc != 0 ? rc : ap__model_load_comm(model);
     if (rc != 0) {
         ap__model_free(model);
     }
@@ -126,6 +149,9 @@ void ap__model_free(ap__model *model)
     ap__bulk_free(model->tasks);
     ap__bulk_free(model->counters);
     ap__bulk_free(model->frequencies);
+    ap__bulk_free(model->comm_infos);
+    ap__bulk_free(model->comm_ops);
+    ap__bulk_free(model->ts_marks);
     ap__device_views_close(model->devices, model->device_count);
     memset(model, 0, sizeof(*model));
 }

@@ -4,7 +4,7 @@
  * operators and counters that belong to them. Times are wall clock ns since 1970.
  *
  * The lists are bulk arrays (bulk.h): a capture may be larger than memory.
- * Device tasks are read from the 64-byte STARS records (910B class).
+ * Device tasks are read from the records of the chip's generation (device_layout.h).
  */
 #ifndef AP_ANALYSIS_MODEL_H_
 #define AP_ANALYSIS_MODEL_H_
@@ -16,7 +16,7 @@
 #include "reader/reader.h"
 
 #define AP_MODEL_DEVICES 64u
-#define AP_MODEL_COUNTERS 8u
+#define AP_MODEL_COUNTERS 10u
 #define AP_NONE UINT32_MAX
 
 /* A call of one of the host's layers. */
@@ -66,6 +66,7 @@ typedef struct ap__track {
 typedef struct ap__counters {
     bool vector; /* of the vector cores, else of the cube cores */
     uint64_t cycles;
+    uint64_t ns; /* that the cores took, where the chip tells; else 0 */
     uint64_t values[AP_MODEL_COUNTERS];
 } ap__counters;
 
@@ -84,11 +85,48 @@ typedef struct ap__task {
     uint32_t device; /* index in ap__model.devices */
     uint32_t kind;   /* AP_SQE_*; of a part: its type */
     uint16_t stream;
-    uint16_t task;
+    uint32_t task;     /* 32 bits on chips with long ids, else 16 */
     uint32_t track;    /* AP_NONE: the runtime has told nothing */
     uint32_t counters; /* AP_NONE: none */
     uint32_t part;     /* of an FFTS+ task: its number; AP_NONE: the whole task */
 } ap__task;
+
+/* What the communication library says of an operator. */
+typedef struct ap__comm_info {
+    uint64_t time_ns;
+    uint64_t group; /* ids of texts */
+    uint64_t algorithm;
+    uint64_t count;
+    uint32_t tid;
+    uint8_t data_type;
+    uint8_t flags; /* bit 0 relay, 1 retry */
+} ap__comm_info;
+
+typedef struct ap__comm_op {
+    uint64_t start_ns;
+    uint64_t end_ns;
+    uint64_t name;   /* ids of texts */
+    uint64_t group;  /* 0: not told */
+    uint32_t device; /* index in ap__model.devices */
+    uint32_t node;
+    uint32_t track;  /* of its first task */
+    uint32_t number; /* among those of its name and group */
+} ap__comm_op;
+
+/* What the task scheduler marks: the device's side of a stamp, the begin or end of an iteration. */
+typedef struct ap__ts_mark {
+    uint64_t ns;
+    uint64_t index; /* mark id, or number of the iteration */
+    uint64_t model;
+    uint32_t device; /* index in ap__model.devices */
+    uint16_t stream;
+    uint16_t task;
+    uint16_t tag; /* AP_TS_* */
+} ap__ts_mark;
+
+#define AP_TS_MODEL_START 0u
+#define AP_TS_MODEL_END 1u
+#define AP_TS_TX_MARK 11u
 
 typedef struct ap__model {
     ap__reader *reader;
@@ -109,6 +147,12 @@ typedef struct ap__model {
     uint32_t counters_count;
     ap__frequency *frequencies; /* by device and time */
     uint32_t frequency_count;
+    ap__comm_info *comm_infos; /* by thread and time */
+    uint32_t comm_info_count;
+    ap__comm_op *comm_ops; /* by device and start */
+    uint32_t comm_op_count;
+    ap__ts_mark *ts_marks; /* by tag, index, device and time */
+    uint32_t ts_mark_count;
     uint64_t unfinished_tasks; /* a start without an end, or the other way round */
 } ap__model;
 
@@ -130,9 +174,17 @@ const char *ap__level_name(uint32_t level);
 /* Name of a call; a number in `buffer` (of 16) when it has none. */
 const char *ap__call_name(const ap__model *model, const ap__api_call *call, char *buffer);
 
-/* host.c, device.c: the two halves of ap__model_load */
+/* "hcom_allReduce__483_0_1": name, group, number. */
+void ap__comm_op_name(const ap__model *model, const ap__comm_op *op, char *buffer, size_t size);
+/* The first mark with the tag and index; *count of them. NULL: none. */
+const ap__ts_mark *ap__ts_marks_of(const ap__model *model, uint32_t tag, uint64_t index,
+                                   uint32_t *count);
+
+/* host.c, device.c, ts_marks.c, comm.c: the parts of ap__model_load, in this order */
 int ap__model_load_host(ap__model *model);
 int ap__model_load_devices(ap__model *model);
+int ap__model_load_ts_marks(ap__model *model);
+int ap__model_load_comm(ap__model *model);
 
 /* Room for one more element in a growing array of malloc's; NULL without memory. What may become as
  * long as the capture is better pushed with ap__bulk_push (bulk.h). */

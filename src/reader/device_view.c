@@ -77,6 +77,8 @@ static void ap__read_info(ap__device_view *v, ap__notes *notes)
     v->aiv_mhz = (uint32_t)ap__number(info, "aiv_frequency");
     v->aic_num = (uint32_t)ap__number(info, "ai_core_num");
     v->aiv_num = (uint32_t)ap__number(info, "aiv_num");
+    (void)snprintf(v->ctrl_cpu, sizeof(v->ctrl_cpu), "%s", ap__string(info, "ctrl_cpu"));
+    (void)snprintf(v->ai_cpu, sizeof(v->ai_cpu), "%s", ap__string(info, "ai_cpu"));
     ap__host_clock_parse_mhz(ap__string(info, "hwts_frequency"), &v->clock, notes);
     cJSON_Delete(json);
     json = ap__json(v, notes, "sample.json", false);
@@ -104,6 +106,7 @@ static void ap__read_clocks(ap__device_view *v, const ap__host_clock *host, ap__
     text = ap__text(v, notes, "dev_start.log", true);
     if (text != NULL && (ap__host_clock_parse_log(text, &device_side) & 2) != 0) {
         v->clock.cntvct = device_side.cntvct;
+        v->mono_raw_ns = device_side.mono_raw_ns;
     }
     free(text);
     json = ap__json(v, notes, "start_info", true);
@@ -204,6 +207,12 @@ uint64_t ap__device_wall_ns(const ap__device_view *view, uint64_t cycles)
     return ap__host_clock_wall_ns(&view->clock, ap__host_clock_ns(&view->clock, cycles));
 }
 
+uint64_t ap__device_mono_wall_ns(const ap__device_view *view, uint64_t mono_ns)
+{
+    return ap__host_clock_wall_ns(&view->clock,
+                                  view->clock.mono_raw_ns + mono_ns - view->mono_raw_ns);
+}
+
 bool ap__device_records(const ap__device_view *view, ap__reader *reader, const char *file,
                         uint32_t record_bytes, uint16_t magic, uint32_t magic_at,
                         ap__slice_cursor *cursor)
@@ -247,7 +256,8 @@ int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap
     int rc = 0;
 
     for (uint32_t i = 0; i < view->sources.count; i++) {
-        view->sources.list[i].record_size = ap__record_bytes(view->sources.list[i].name, view->chip);
+        view->sources.list[i].record_size =
+            ap__record_bytes(view->sources.list[i].name, view->chip);
     }
     if (view->data_fd >= 0) {
         rc = ap__finish_sources(view->data_fd, &view->sources, NULL, notes);

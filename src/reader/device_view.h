@@ -24,7 +24,11 @@ typedef struct ap__device_view {
     bool finished; /* there is an end_info */
     bool pmu_by_task;
     char metrics[64]; /* of sample.json: "PipeUtilization", "" */
-    ap__host_clock clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
+    ap__host_clock
+        clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
+    uint64_t mono_raw_ns; /* the device's CLOCK_MONOTONIC_RAW when the clocks were compared */
+    char ctrl_cpu[64];    /* "0": the cores that run the system, and the AI CPU's */
+    char ai_cpu[64];
     ap__sources sources;
 } ap__device_view;
 
@@ -38,6 +42,9 @@ int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap
 
 /* Wall clock, ns since 1970, of device cycles. */
 uint64_t ap__device_wall_ns(const ap__device_view *view, uint64_t cycles);
+
+/* … of the device's CLOCK_MONOTONIC_RAW. */
+uint64_t ap__device_mono_wall_ns(const ap__device_view *view, uint64_t mono_ns);
 
 /* Begins on the records of a file such as "stars_soc.data". false: there is none. */
 bool ap__device_records(const ap__device_view *view, ap__reader *reader, const char *file,

@@ -111,8 +111,10 @@ void ap__host_clock_parse_mhz(const char *text, ap__host_clock *clock, ap__notes
         }
     }
     if (*p != '\0') {
-        ap__note(notes, "host/info.json: CPU Frequency \"%.32s\" is no number: record times are "
-                        "taken as nanoseconds", text);
+        ap__note(notes,
+                 "host/info.json: CPU Frequency \"%.32s\" is no number: record times are "
+                 "taken as nanoseconds",
+                 text);
         return;
     }
     clock->is_ticks = v != 0;
@@ -126,6 +128,7 @@ static void ap__read_info(int host_fd, ap__meta *meta, ap__notes *notes)
     const cJSON *cpu = NULL;
     char mhz[64];
     uint64_t pid = 0;
+    uint64_t number = 0;
 
     if (json == NULL) {
         return;
@@ -144,6 +147,19 @@ static void ap__read_info(int host_fd, ap__meta *meta, ap__notes *notes)
                   cJSON_GetObjectItemCaseSensitive(json, "cannVersion"));
     if (ap__json_u64(cJSON_GetObjectItemCaseSensitive(json, "pid"), &pid) && pid <= UINT32_MAX) {
         meta->pid = (uint32_t)pid;
+    }
+    if (ap__json_u64(cJSON_GetObjectItemCaseSensitive(json, "cpuNums"), &number)) {
+        meta->cpus = (uint32_t)number;
+    }
+    if (ap__json_u64(cJSON_GetObjectItemCaseSensitive(json, "sysClockFreq"), &number)) {
+        meta->clock_ticks = (uint32_t)number;
+    }
+    (void)ap__json_u64(cJSON_GetObjectItemCaseSensitive(json, "memoryTotal"), &meta->memory_kb);
+    cJSON_ArrayForEach(cpu, cJSON_GetObjectItemCaseSensitive(json, "netCard"))
+    {
+        if (ap__json_u64(cJSON_GetObjectItemCaseSensitive(cpu, "speed"), &number)) {
+            meta->net_mbit += number;
+        }
     }
     cpu = cJSON_GetObjectItemCaseSensitive(json, "rank_id");
     meta->rank = cJSON_IsNumber(cpu) ? cpu->valueint : -1;

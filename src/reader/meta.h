@@ -35,6 +35,10 @@ typedef struct ap__meta {
     char cann_version[64];
     char devices[128]; /* of sample.json */
     uint32_t pid;
+    uint32_t cpus;        /* of the machine; 0: not told, as the next three */
+    uint32_t clock_ticks; /* a second, of CPU times */
+    uint64_t memory_kb;
+    uint64_t net_mbit; /* of all cards together */
     int64_t rank;
     uint64_t begin_wall_us; /* of start_info */
     uint64_t begin_mono_ns;
@@ -43,10 +47,11 @@ typedef struct ap__meta {
     ap__host_clock clock;
 } ap__meta;
 
-/* "100.000000" MHz into the clock; "" or 0: its times are nanoseconds. A note when it is neither. */
+/* "100.000000" MHz into the clock; "" or 0: its times are nanoseconds. A note when it is neither.
+ */
 void ap__host_clock_parse_mhz(const char *text, ap__host_clock *clock, ap__notes *notes);
-/* The pair clock_monotonic_raw and cntvct of a start log, which is changed. Bits: 1 and 2, which of them
- * were there. */
+/* The pair clock_monotonic_raw and cntvct of a start log, which is changed. Bits: 1 and 2, which of
+ * them were there. */
 unsigned ap__host_clock_parse_log(char *text, ap__host_clock *clock);
 
 /* Reads what is there; what is missing or damaged makes a note. */

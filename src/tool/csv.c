@@ -141,7 +141,7 @@ static void ap__cut_zeros(char *text, int least)
 
 void ap__csv_short(ap__csv *c, double value)
 {
-    char text[64];
+    char text[352];
 
     (void)snprintf(text, sizeof(text), "%.3f", value);
     ap__cut_zeros(text, 0);
@@ -150,9 +150,32 @@ void ap__csv_short(ap__csv *c, double value)
 
 void ap__csv_round(ap__csv *c, double value)
 {
-    char text[64];
+    double thousandths = floor(value * 1000.0 + 0.5);
+    char text[352];
 
-    (void)snprintf(text, sizeof(text), "%.3f", floor(value * 1000.0 + 0.5) / 1000.0);
+    if (thousandths >= 0 && thousandths < 9e15) { /* most of all fields: no printf */
+        uint64_t whole = (uint64_t)thousandths / 1000;
+        uint32_t rest = (uint32_t)((uint64_t)thousandths % 1000);
+        size_t length = rest % 100 == 0 ? 1 : rest % 10 == 0 ? 2 : 3;
+
+        text[0] = '.';
+        text[1] = (char)('0' + rest / 100);
+        text[2] = (char)('0' + rest / 10 % 10);
+        text[3] = (char)('0' + rest % 10);
+        ap__csv_u64(c, whole);
+        ap__out_bytes(&c->out, text, length + 1);
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "%.3f", thousandths / 1000.0);
+    ap__cut_zeros(text, 1);
+    ap__csv_raw(c, text);
+}
+
+void ap__csv_six(ap__csv *c, double value)
+{
+    char text[352];
+
+    (void)snprintf(text, sizeof(text), "%.6f", value);
     ap__cut_zeros(text, 1);
     ap__csv_raw(c, text);
 }
@@ -165,6 +188,22 @@ int ap__csv_end(ap__csv *c)
         ap__close_file(c);
     }
     rc = c->out.rc;
+    free(c);
+    return rc;
+}
+
+int ap__csv_finish(ap__csv *c, int rc)
+{
+    if (c == NULL) {
+        return ENOMEM;
+    }
+    if (rc == 0) {
+        return ap__csv_end(c);
+    }
+    ap__export_failed(c->e, c->type, rc);
+    if (c->open) {
+        ap__out_drop(&c->out);
+    }
     free(c);
     return rc;
 }

@@ -20,7 +20,7 @@ typedef struct ap__csv {
     ap__out out;
 } ap__csv;
 
-/* total_rows tells whether there will be slices. NULL without memory. */
+/* total_rows (0: not known, and then one file) tells whether there will be slices. NULL without memory. */
 ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint64_t total_rows);
 void ap__csv_row(ap__csv *c);
 /* Fields of the row; free text is quoted when RFC 4180 wants it. */
@@ -33,7 +33,12 @@ void ap__csv_time(ap__csv *c, uint64_t ns);      /* a time: with the tab that ke
 void ap__csv_short(ap__csv *c, double value);
 /* Rounded to three decimals, at least one: 12.5, 7.0. */
 void ap__csv_round(ap__csv *c, double value);
+/* The same with six decimals. */
+void ap__csv_six(ap__csv *c, double value);
 /* 0 or errno; frees. */
 int ap__csv_end(ap__csv *c);
+/* The same after rows that may have failed: then what there is of the open file is dropped. NULL is
+ * ENOMEM. */
+int ap__csv_finish(ap__csv *c, int rc);
 
 #endif

@@ -7,92 +7,121 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
+#include "analysis/stats.h"
 #include "format/wire_host.h"
 #include "tool/csv.h"
+#include "tool/text_pool.h"
 
 /* ---- api_statistic ---- */
 
-typedef struct ap__call_ref {
-    const char *name;
-    uint32_t level;
-    uint64_t ns;
-} ap__call_ref;
+/* Rows: key[0] is the level, key[1] the type, key[2] the item where calls go by it. */
+typedef struct ap__named_stat {
+    const char *name; /* NULL: number */
+    char number[16];
+    ap__stat stat;
+} ap__named_stat;
 
-static int ap__refs_by_name(const void *a, const void *b)
+static const char *ap__name_of(const ap__named_stat *n)
 {
-    const ap__call_ref *x = a;
-    const ap__call_ref *y = b;
-    int order = strcmp(x->name, y->name);
-
-    return order != 0 ? order : x->level < y->level ? -1 : x->level > y->level;
+    return n->name != NULL ? n->name : n->number;
 }
 
-static void ap__statistic_row(ap__csv *c, const ap__call_ref *refs, uint32_t count)
+static int ap__by_name(const void *a, const void *b)
 {
-    uint64_t total = 0;
-    uint64_t least = UINT64_MAX;
-    uint64_t most = 0;
-    double average = 0;
-    double squares = 0;
+    const ap__named_stat *x = a;
+    const ap__named_stat *y = b;
+    int order = strcmp(ap__name_of(x), ap__name_of(y));
 
-    for (uint32_t i = 0; i < count; i++) {
-        total += refs[i].ns;
-        least = refs[i].ns < least ? refs[i].ns : least;
-        most = refs[i].ns > most ? refs[i].ns : most;
-    }
-    average = floor((double)total / (double)count + 0.5) / 1000.0; /* as it is printed */
-    for (uint32_t i = 0; i < count; i++) {
-        double away = (double)refs[i].ns / 1000.0 - average;
+    return order != 0                         ? order
+           : x->stat.key[0] == y->stat.key[0] ? 0
+           : x->stat.key[0] < y->stat.key[0]  ? -1
+                                              : 1;
+}
 
-        squares += away * away;
-    }
+static void ap__statistic_row(ap__csv *c, const char *name, const ap__stat *t)
+{
+    double average = floor((double)t->total_ns / (double)t->count + 0.5); /* as it is printed */
+    double away = average - t->mean_ns;
+
     ap__csv_row(c);
     ap__csv_raw(c, "host");
-    ap__csv_text(c, ap__level_name(refs->level));
-    ap__csv_text(c, refs->name);
-    ap__csv_short(c, (double)total / 1000.0);
-    ap__csv_u64(c, count);
-    ap__csv_short(c, average);
-    ap__csv_short(c, (double)least / 1000.0);
-    ap__csv_short(c, (double)most / 1000.0);
-    ap__csv_short(c, squares / (double)count);
+    ap__csv_text(c, ap__level_name((uint32_t)t->key[0]));
+    ap__csv_text(c, name);
+    ap__csv_short(c, (double)t->total_ns / 1000.0);
+    ap__csv_u64(c, t->count);
+    ap__csv_short(c, average / 1000.0);
+    ap__csv_short(c, (double)t->min_ns / 1000.0);
+    ap__csv_short(c, (double)t->max_ns / 1000.0);
+    ap__csv_short(c, (t->squares / (double)t->count + away * away) / 1e6);
+}
+
+/* By name; what has the same name and level is one. */
+static int ap__name_stats(const ap__model *m, const ap__stats *s, ap__named_stat **names,
+                          uint32_t *count)
+{
+    uint32_t kept = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        ap__named_stat *n = ap__bulk_push((void **)names, count, sizeof(*n));
+        const uint64_t *key = s->list[i].key;
+        const char *name = NULL;
+
+        if (n == NULL) {
+            return ENOMEM;
+        }
+        name =
+            ap__call_name(m,
+                          &(const ap__api_call){
+                              .level = (uint16_t)key[0], .type = (uint32_t)key[1], .item = key[2]},
+                          n->number);
+        n->name = name != n->number ? name : NULL;
+        n->stat = s->list[i];
+    }
+    rc = ap__bulk_sort((void **)names, *count, sizeof(**names), ap__by_name);
+    for (uint32_t i = 0; rc == 0 && i < *count; i++) {
+        if (kept != 0 && ap__by_name(&(*names)[kept - 1], &(*names)[i]) == 0) {
+            ap__stat_merge(&(*names)[kept - 1].stat, &(*names)[i].stat);
+        } else {
+            (*names)[kept++] = (*names)[i];
+        }
+    }
+    *count = rc == 0 ? kept : *count;
+    return rc;
 }
 
 int ap__csv_api_statistic(ap__export *e, const ap__model *m)
 {
-    ap__call_ref *refs = calloc((size_t)m->call_count + 1, sizeof(*refs));
-    char(*numbers)[16] = calloc((size_t)m->call_count + 1, sizeof(*numbers));
+    ap__stats s = {.count = 0};
+    ap__named_stat *names = NULL;
     ap__csv *c = NULL;
-    uint32_t first = 0;
+    uint32_t count = 0;
+    int rc = 0;
 
-    if (refs == NULL || numbers == NULL) {
-        ap__export_failed(e, "api_statistic", ENOMEM);
-        free(refs);
-        free(numbers);
-        return ENOMEM;
-    }
-    for (uint32_t i = 0; i < m->call_count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < m->call_count; i++) {
         const ap__api_call *call = &m->calls[i];
+        uint64_t item = call->level == AP_LEVEL_HCCL ? call->item : 0;
 
-        refs[i] = (ap__call_ref){ap__call_name(m, call, numbers[i]), call->level,
-                                 call->end_ns - call->start_ns};
+        rc = ap__stats_add(&s, (const uint64_t[]){call->level, call->type, item},
+                           call->end_ns - call->start_ns);
     }
-    qsort(refs, m->call_count, sizeof(*refs), ap__refs_by_name);
-    c = ap__csv_begin(e, "api_statistic",
-                      "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance",
-                      m->call_count);
-    if (c != NULL) {
-        c->sliced = false; /* a row for each name */
-    }
-    for (uint32_t i = 1; c != NULL && i <= m->call_count; i++) {
-        if (i == m->call_count || ap__refs_by_name(&refs[i], &refs[first]) != 0) {
-            ap__statistic_row(c, &refs[first], i - first);
-            first = i;
+    rc = rc != 0 ? rc : ap__name_stats(m, &s, &names, &count);
+    if (rc != 0) {
+        ap__export_failed(e, "api_statistic", rc);
+    } else {
+        c = ap__csv_begin(e, "api_statistic",
+                          "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),"
+                          "Variance",
+                          count);
+        for (uint32_t i = 0; c != NULL && i < count; i++) {
+            ap__statistic_row(c, ap__name_of(&names[i]), &names[i].stat);
         }
+        rc = c != NULL ? ap__csv_end(c) : ENOMEM;
     }
-    free(refs);
-    free(numbers);
-    return c != NULL ? ap__csv_end(c) : ENOMEM;
+    ap__bulk_free(names);
+    ap__stats_free(&s);
+    return rc;
 }
 
 /* ---- msprof_tx ---- */
@@ -109,8 +138,9 @@ typedef struct ap__tx_row {
     int32_t message_type;
     uint32_t event;
     bool extended;
-    char *message;
-    char *domain;
+    uint32_t message; /* in the pool of texts */
+    uint32_t domain;
+    uint64_t mark_id;
 } ap__tx_row;
 
 static int ap__tx_by_start(const void *a, const void *b)
@@ -124,13 +154,13 @@ static int ap__tx_by_start(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static int ap__read_tx(const ap__model *m, ap__tx_row **rows, uint32_t *count)
+static int ap__read_tx(const ap__model *m, ap__text_pool *pool, ap__tx_row **rows, uint32_t *count)
 {
     ap__stamp_record s;
 
     ap__reader_rewind(m->reader);
     while (ap__reader_next_stamp(m->reader, &s)) {
-        ap__tx_row *r = ap__model_push((void **)rows, count, sizeof(*r));
+        ap__tx_row *r = ap__bulk_push((void **)rows, count, sizeof(*r));
 
         if (r == NULL) {
             return ENOMEM;
@@ -147,23 +177,30 @@ static int ap__read_tx(const ap__model *m, ap__tx_row **rows, uint32_t *count)
             .message_type = s.message_type,
             .event = s.event,
             .extended = s.info_type == AP_TX_INFO_EX,
-            .message = strdup(s.message),
-            .domain = s.domain_name != NULL ? strdup(s.domain_name) : NULL,
+            .mark_id = s.mark_id,
+            .message = ap__text_pool_add(pool, s.message),
+            .domain = ap__text_pool_add(pool, s.domain_name != NULL ? s.domain_name : "default"),
         };
-        if (r->message == NULL) {
+        if (r->message == UINT32_MAX || r->domain == UINT32_MAX) {
             return ENOMEM;
         }
     }
     return 0;
 }
 
-static void ap__tx_line(ap__csv *c, const ap__tx_row *r)
+/* `mark`: what the device has made of it, NULL: nothing. */
+static void ap__tx_line(ap__csv *c, const ap__model *m, const ap__text_pool *pool,
+                        const ap__tx_row *r, const ap__ts_mark *mark)
 {
     static const char *const events[] = {"marker", "push/pop", "start/end", "marker_ex"};
     char text[24];
 
     ap__csv_row(c);
-    ap__csv_raw(c, "host");
+    if (mark != NULL) {
+        ap__csv_u64(c, m->devices[mark->device].device);
+    } else {
+        ap__csv_raw(c, "host");
+    }
     ap__csv_u64(c, r->pid);
     ap__csv_u64(c, r->tid);
     if (r->extended) {
@@ -184,38 +221,53 @@ static void ap__tx_line(ap__csv *c, const ap__tx_row *r)
     ap__csv_time(c, r->end_ns);
     (void)snprintf(text, sizeof(text), "%" PRId32, r->message_type);
     ap__csv_raw(c, r->extended ? "N/A" : text);
-    ap__csv_text(c, r->message);
-    ap__csv_text(c, r->extended ? (r->domain != NULL ? r->domain : "default") : NULL);
-    ap__csv_raw(c, "N/A");
-    ap__csv_raw(c, "N/A");
+    ap__csv_text(c, pool->bytes + r->message);
+    ap__csv_text(c, r->extended ? pool->bytes + r->domain : NULL);
+    if (mark != NULL) {
+        ap__csv_time(c, mark->ns);
+        ap__csv_time(c, mark->ns);
+    } else {
+        ap__csv_raw(c, "N/A");
+        ap__csv_raw(c, "N/A");
+    }
 }
 
 int ap__csv_msprof_tx(ap__export *e, const ap__model *m)
 {
+    ap__text_pool *pool = calloc(1, sizeof(*pool));
     ap__tx_row *rows = NULL;
     uint32_t count = 0;
-    int rc = ap__read_tx(m, &rows, &count);
     ap__csv *c = NULL;
+    int rc = pool != NULL ? ap__read_tx(m, pool, &rows, &count) : ENOMEM;
 
-    if (rc == 0) {
-        if (count != 0) {
-            qsort(rows, count, sizeof(*rows), ap__tx_by_start);
-        }
-        c = ap__csv_begin(e, "msprof_tx",
-                          "Device_id,pid,tid,category,event_type,payload_type,payload_value,"
-                          "Start_time(us),End_time(us),message_type,message,domain,Device "
-                          "Start_time(us),Device End_time(us)",
-                          count);
-    } else {
+    rc = rc != 0 ? rc : ap__bulk_sort((void **)&rows, count, sizeof(*rows), ap__tx_by_start);
+    if (rc != 0) {
         ap__export_failed(e, "msprof_tx", rc);
+        goto out;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (c != NULL) {
-            ap__tx_line(c, &rows[i]);
+    c = ap__csv_begin(e, "msprof_tx",
+                      "Device_id,pid,tid,category,event_type,payload_type,payload_value,"
+                      "Start_time(us),End_time(us),message_type,message,domain,Device "
+                      "Start_time(us),Device End_time(us)",
+                      count);
+    for (uint32_t i = 0; c != NULL && i < count; i++) {
+        uint32_t marks = 0;
+        const ap__ts_mark *mark =
+            rows[i].extended ? ap__ts_marks_of(m, AP_TS_TX_MARK, rows[i].mark_id, &marks) : NULL;
+
+        for (uint32_t k = 0; k < marks; k++) {
+            ap__tx_line(c, m, pool, &rows[i], &mark[k]);
         }
-        free(rows[i].message);
-        free(rows[i].domain);
+        if (marks == 0) {
+            ap__tx_line(c, m, pool, &rows[i], NULL);
+        }
     }
-    free(rows);
-    return c != NULL ? ap__csv_end(c) : ENOMEM;
+    rc = c != NULL ? ap__csv_end(c) : ENOMEM;
+out:
+    ap__bulk_free(rows);
+    if (pool != NULL) {
+        ap__text_pool_free(pool);
+    }
+    free(pool);
+    return rc;
 }

@@ -108,6 +108,50 @@ void ap__export_remove_old(ap__export *e)
     ap__remove_from(open(e->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ".db");
 }
 
+int ap__export_tables(ap__export *e, const ap__model *m)
+{
+    static int (*const tables[])(ap__export *, const ap__model *) = {
+        ap__csv_op_summary,
+        ap__csv_task_time,
+        ap__csv_op_statistic,
+        ap__csv_communication_statistic,
+        ap__csv_api_statistic,
+        ap__csv_msprof_tx,
+        ap__csv_npu_mem,
+        ap__csv_npu_module_mem,
+        ap__csv_memory_record,
+        ap__csv_operator_memory,
+        ap__csv_static_op_mem,
+        ap__csv_l2_cache,
+        ap__csv_soc_pmu,
+        ap__csv_page_fault,
+        ap__csv_aicpu,
+        ap__csv_aicpu_mi,
+        ap__csv_dp,
+        ap__csv_pcie,
+        ap__csv_hccs,
+        ap__csv_ub,
+        ap__csv_dvpp,
+        ap__csv_step_trace,
+        ap__csv_fusion_op,
+        ap__csv_cpu_usage,
+        ap__csv_sys_mem,
+        ap__csv_process_cpu_usage,
+        ap__csv_process_mem,
+        ap__csv_host_mem_usage,
+        ap__csv_host_network_usage,
+        ap__csv_host_disk_usage,
+    };
+    int first = 0;
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        int rc = tables[i](e, m);
+
+        first = first == 0 ? rc : first;
+    }
+    return first;
+}
+
 void ap__export_close(ap__export *e)
 {
     if (e->dir_fd >= 0) {

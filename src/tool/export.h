@@ -17,7 +17,7 @@ typedef struct ap__export {
     char stamp[16];  /* YYYYmmddHHMMSS of all files */
     int dir_fd;
     uint64_t slice_rows; /* rows of one CSV file */
-    bool guard;      /* texts that a spreadsheet would take for a formula get an apostrophe */
+    bool guard;          /* texts that a spreadsheet would take for a formula get an apostrophe */
     uint32_t file_count;
     char files[AP_EXPORT_FILES][96]; /* written so far */
     char database[96]; /* in base, "" none */
@@ -34,12 +34,40 @@ void ap__export_remove_old(ap__export *e);
 void ap__export_close(ap__export *e);
 void ap__export_failed(ap__export *e, const char *file, int rc);
 
+/* All CSV files. 0, or the first errno with the others made all the same. */
+int ap__export_tables(ap__export *e, const ap__model *m);
+
 /* Each returns 0 or errno (after ap__export_failed). No rows, no file. */
 int ap__csv_op_summary(ap__export *e, const ap__model *m);
 int ap__csv_task_time(ap__export *e, const ap__model *m);
 int ap__csv_op_statistic(ap__export *e, const ap__model *m);
+int ap__csv_communication_statistic(ap__export *e, const ap__model *m);
 int ap__csv_api_statistic(ap__export *e, const ap__model *m);
 int ap__csv_msprof_tx(ap__export *e, const ap__model *m);
+int ap__csv_npu_mem(ap__export *e, const ap__model *m);
+int ap__csv_npu_module_mem(ap__export *e, const ap__model *m);
+int ap__csv_memory_record(ap__export *e, const ap__model *m);
+int ap__csv_operator_memory(ap__export *e, const ap__model *m);
+int ap__csv_static_op_mem(ap__export *e, const ap__model *m);
+int ap__csv_l2_cache(ap__export *e, const ap__model *m);
+int ap__csv_soc_pmu(ap__export *e, const ap__model *m);
+int ap__csv_page_fault(ap__export *e, const ap__model *m);
+int ap__csv_aicpu(ap__export *e, const ap__model *m);
+int ap__csv_aicpu_mi(ap__export *e, const ap__model *m);
+int ap__csv_dp(ap__export *e, const ap__model *m);
+int ap__csv_pcie(ap__export *e, const ap__model *m);
+int ap__csv_hccs(ap__export *e, const ap__model *m);
+int ap__csv_ub(ap__export *e, const ap__model *m);
+int ap__csv_dvpp(ap__export *e, const ap__model *m);
+int ap__csv_step_trace(ap__export *e, const ap__model *m);
+int ap__csv_fusion_op(ap__export *e, const ap__model *m);
+int ap__csv_cpu_usage(ap__export *e, const ap__model *m);
+int ap__csv_sys_mem(ap__export *e, const ap__model *m);
+int ap__csv_process_cpu_usage(ap__export *e, const ap__model *m);
+int ap__csv_process_mem(ap__export *e, const ap__model *m);
+int ap__csv_host_mem_usage(ap__export *e, const ap__model *m);
+int ap__csv_host_network_usage(ap__export *e, const ap__model *m);
+int ap__csv_host_disk_usage(ap__export *e, const ap__model *m);
 int ap__json_timeline(ap__export *e, const ap__model *m);
 
 /* msprof_<stamp>.db in base; also without rows. ENOTSUP in a build without SQLite. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
 #include "format/wire_host.h"
 #include "tool/export.h"
 #include "tool/out_file.h"
@@ -35,17 +36,28 @@ static uint64_t ap__pid(const ap__timeline *t, uint32_t sort, uint32_t device)
 static void ap__string(ap__out *o, const char *text)
 {
     ap__out_bytes(o, "\"", 1);
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        size_t plain = 0;
+
+        while (p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') {
+            plain++; /* texts of the reader are valid UTF-8 */
+        }
+        ap__out_bytes(o, p, plain);
+        p += plain;
         if (*p == '"' || *p == '\\') {
             ap__out_bytes(o, "\\", 1);
-            ap__out_bytes(o, p, 1);
-        } else if (*p < 0x20) {
-            ap__out_printf(o, "\\u%04x", *p);
-        } else {
-            ap__out_bytes(o, p, 1); /* texts of the reader are valid UTF-8 */
+            ap__out_bytes(o, p++, 1);
+        } else if (*p != '\0') {
+            ap__out_printf(o, "\\u%04x", *p++);
         }
     }
     ap__out_bytes(o, "\"", 1);
+}
+
+static void ap__number(ap__out *o, const char *before, uint64_t value)
+{
+    ap__out_text(o, before);
+    ap__out_u64(o, value);
 }
 
 static void ap__event(ap__timeline *t, const char *name)
@@ -57,7 +69,8 @@ static void ap__event(ap__timeline *t, const char *name)
 
 static void ap__place(ap__timeline *t, uint64_t pid, uint32_t tid)
 {
-    ap__out_printf(t->o, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32, pid, tid);
+    ap__number(t->o, ",\"pid\":", pid);
+    ap__number(t->o, ",\"tid\":", tid);
 }
 
 /* Nanoseconds as microseconds in the shortest way with at least one decimal. */
@@ -122,7 +135,7 @@ static int ap__thread(ap__timeline *t, uint64_t pid, const char *word, uint32_t 
     if (ap__seen(t, key)) {
         return 0;
     }
-    place = ap__model_push((void **)&t->seen, &t->seen_count, sizeof(*place));
+    place = ap__bulk_push((void **)&t->seen, &t->seen_count, sizeof(*place));
     if (place == NULL) {
         return ENOMEM;
     }
@@ -187,7 +200,8 @@ static void ap__call_event(ap__timeline *t, uint32_t index)
     ap__event(t, name);
     ap__place(t, pid, call->tid);
     ap__span(t, call->start_ns, call->end_ns);
-    ap__out_printf(t->o, "\"Thread Id\":%" PRIu32 ",\"Mode\":", call->tid);
+    ap__number(t->o, "\"Thread Id\":", call->tid);
+    ap__out_text(t->o, ",\"Mode\":");
     ap__string(t->o, type != NULL ? type : api);
     ap__out_text(t->o, ",\"level\":");
     ap__string(t->o, ap__level_name(call->level));
@@ -214,14 +228,15 @@ static void ap__task_event(ap__timeline *t, const ap__task *task)
     ap__event(t, name != NULL ? name : ap__task_type(m, task));
     ap__place(t, pid, task->stream);
     ap__span(t, task->start_ns, task->end_ns);
-    ap__out_printf(
-        t->o, "\"Model Id\":%" PRIu32 ",\"Task Type\":", track != NULL ? track->model : AP_NONE);
+    ap__number(t->o, "\"Model Id\":", track != NULL ? track->model : AP_NONE);
+    ap__out_text(t->o, ",\"Task Type\":");
     ap__string(t->o, ap__task_type(m, task));
-    ap__out_printf(t->o,
-                   ",\"Physic Stream Id\":%u,\"Task Id\":%u,\"Batch Id\":%u,\"Subtask "
-                   "Id\":4294967295,\"connection_id\":%" PRIu32 "}}",
-                   task->stream, task->task, track != NULL ? track->task >> 16 : 0,
-                   task->track != AP_NONE ? task->track + 1 : AP_NONE);
+    ap__number(t->o, ",\"Physic Stream Id\":", task->stream);
+    ap__number(t->o, ",\"Task Id\":", task->task);
+    ap__number(t->o, ",\"Batch Id\":", track != NULL ? track->task >> 16 : 0);
+    ap__number(t->o, ",\"Subtask Id\":", task->part);
+    ap__number(t->o, ",\"connection_id\":", task->track != AP_NONE ? task->track + 1 : UINT64_MAX);
+    ap__out_text(t->o, "}}");
     if (track != NULL && (node != NULL || track->type == 5)) {
         uint64_t id = (uint64_t)(task->track + 1) << 32;
 
@@ -331,7 +346,7 @@ out:
     } else if (e->file_count < AP_EXPORT_FILES) {
         (void)snprintf(e->files[e->file_count++], sizeof(e->files[0]), "%s", name);
     }
-    free(t.seen);
+    ap__bulk_free(t.seen);
     free(o);
     return rc;
 }

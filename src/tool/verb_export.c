@@ -50,14 +50,8 @@ static int ap__open(ap__export *e, const char *prof_dir, const char *output, con
 
 static int ap__all(ap__export *e, const ap__model *m, const char *type)
 {
-    static int (*const tables[])(ap__export *, const ap__model *) = {
-        ap__csv_op_summary, ap__csv_task_time, ap__csv_op_statistic, ap__csv_api_statistic,
-        ap__csv_msprof_tx};
-    int failed = 0;
+    int failed = ap__wanted(type, "csv") && ap__export_tables(e, m) != 0;
 
-    for (size_t i = 0; ap__wanted(type, "csv") && i < sizeof(tables) / sizeof(tables[0]); i++) {
-        failed |= tables[i](e, m) != 0;
-    }
     if (ap__wanted(type, "json")) {
         failed |= ap__json_timeline(e, m) != 0;
     }

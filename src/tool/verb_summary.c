@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analysis/bulk.h"
 #include "analysis/model.h"
 #include "format/wire_host.h"
+#include "tool/text_pool.h"
 #include "tool/verbs.h"
 
 typedef struct ap__view {
@@ -19,10 +22,21 @@ typedef struct ap__view {
     int sort;            /* column: 't'otal, 'c'ount, 'a'verage, 'm'aximum, 'n'ame */
     int format;          /* 't'able, 'c'sv, 'j'son */
     bool first_row;
+    bool colour;
+    const char *domain; /* of stamps; NULL: any */
+    int64_t tid;        /* of calls and stamps; -1: any */
+    int64_t device;     /* of tasks; -1: any */
+    uint64_t from_ns;   /* the window, since the capture began */
+    uint64_t to_ns;
+    uint64_t least_ns; /* durations */
+    uint64_t most_ns;
+    uint64_t begin_ns; /* wall clock at the capture's begin */
+    ap__text_pool *pool;
 } ap__view;
 
 typedef struct ap__sample {
-    char *name;
+    uint32_t name;  /* in the pool; as long as they are added */
+    uint32_t order; /* of the name among all */
     uint64_t ns;
 } ap__sample;
 
@@ -32,6 +46,7 @@ typedef struct ap__group {
     uint64_t total;
     uint64_t least;
     uint64_t median;
+    uint64_t p90;
     uint64_t p99;
     uint64_t most;
 } ap__group;
@@ -42,49 +57,62 @@ static int ap__by_name_and_ns(const void *a, const void *b)
 {
     const ap__sample *x = a;
     const ap__sample *y = b;
-    int order = strcmp(x->name, y->name);
 
-    return order != 0 ? order : x->ns < y->ns ? -1 : x->ns > y->ns;
+    if (x->order != y->order) {
+        return x->order < y->order ? -1 : 1;
+    }
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-static uint32_t ap__group_all(ap__sample *samples, uint32_t count, ap__group *groups)
+/* The samples of one name, by duration. */
+static ap__group ap__group_of(const ap__sample *samples, uint32_t count, const char *name)
 {
-    uint32_t n = 0;
+    uint64_t last = count - 1;
+    ap__group g = {.name = name,
+                   .count = count,
+                   .least = samples[0].ns,
+                   .median = samples[last / 2].ns,
+                   .p90 = samples[last * 90 / 100].ns,
+                   .p99 = samples[last * 99 / 100].ns,
+                   .most = samples[last].ns};
+
+    for (uint32_t i = 0; i < count; i++) {
+        g.total += samples[i].ns;
+    }
+    return g;
+}
+
+static int ap__group_all(ap__sample *samples, uint32_t count, const ap__text_pool *pool,
+                         ap__group **groups, uint32_t *n)
+{
     uint32_t first = 0;
 
-    if (count != 0) {
-        qsort(samples, count, sizeof(*samples), ap__by_name_and_ns);
-    }
-    for (uint32_t i = 1; i <= count; i++) {
-        uint64_t total = 0;
-        uint32_t k = i - first;
+    for (uint32_t i = 1; count != 0 && i <= count; i++) {
+        ap__group *g = NULL;
 
-        if (i < count && strcmp(samples[i].name, samples[first].name) == 0) {
+        if (i < count && samples[i].order == samples[first].order) {
             continue;
         }
-        for (uint32_t j = first; j < i; j++) {
-            total += samples[j].ns;
+        g = ap__bulk_push((void **)groups, n, sizeof(*g));
+        if (g == NULL) {
+            return ENOMEM;
         }
-        groups[n++] = (ap__group){.name = samples[first].name,
-                                  .count = k,
-                                  .total = total,
-                                  .least = samples[first].ns,
-                                  .median = samples[first + (k - 1) / 2].ns,
-                                  .p99 = samples[first + (uint32_t)((k - 1) * 99ull / 100)].ns,
-                                  .most = samples[i - 1].ns};
+        *g = ap__group_of(&samples[first], i - first, pool->bytes + samples[first].name);
         first = i;
     }
-    return n;
+    return 0;
 }
 
-static int ap__group_order(const void *a, const void *b, void *context)
+static int ap__sort_key;
+
+static int ap__group_order(const void *a, const void *b)
 {
     const ap__group *x = a;
     const ap__group *y = b;
     double left = 0;
     double right = 0;
 
-    switch (*(int *)context) {
+    switch (ap__sort_key) {
     case 'c':
         left = (double)x->count;
         right = (double)y->count;
@@ -104,6 +132,84 @@ static int ap__group_order(const void *a, const void *b, void *context)
         right = (double)y->total;
     }
     return left != right ? (left > right ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* ---- samples ---- */
+
+typedef struct ap__samples {
+    ap__sample *list;
+    uint32_t count;
+    uint32_t *slots; /* of a hash: a sample with the name + 1 */
+    uint32_t slot_count;
+    uint32_t names;
+} ap__samples;
+
+static void ap__samples_free(ap__samples *s)
+{
+    ap__bulk_free(s->list);
+    ap__bulk_free(s->slots);
+    memset(s, 0, sizeof(*s));
+}
+
+static uint32_t *ap__slot(const ap__samples *s, const ap__text_pool *pool, const char *name)
+{
+    uint32_t hash = 2166136261u;
+    uint32_t at = 0;
+
+    for (const char *p = name; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    }
+    for (at = (hash ^ hash >> 15) & (s->slot_count - 1); s->slots[at] != 0;
+         at = (at + 1) & (s->slot_count - 1)) {
+        if (strcmp(pool->bytes + s->list[s->slots[at] - 1].name, name) == 0) {
+            break;
+        }
+    }
+    return &s->slots[at];
+}
+
+static int ap__more_slots(ap__samples *s, const ap__text_pool *pool)
+{
+    uint32_t *old = s->slots;
+    uint32_t old_count = s->slot_count;
+
+    s->slot_count = old_count == 0 ? 1024 : old_count * 2;
+    s->slots = ap__bulk_make(s->slot_count, sizeof(*s->slots));
+    if (s->slots == NULL) {
+        s->slots = old;
+        s->slot_count = old_count;
+        return ENOMEM;
+    }
+    for (uint32_t i = 0; i < old_count; i++) {
+        if (old[i] != 0) {
+            *ap__slot(s, pool, pool->bytes + s->list[old[i] - 1].name) = old[i];
+        }
+    }
+    ap__bulk_free(old);
+    return 0;
+}
+
+static int ap__samples_add(ap__samples *s, ap__text_pool *pool, const char *name, uint64_t ns)
+{
+    ap__sample *x = NULL;
+    uint32_t *slot = NULL;
+
+    if (s->names >= s->slot_count / 2 && ap__more_slots(s, pool) != 0) {
+        return ENOMEM;
+    }
+    slot = ap__slot(s, pool, name);
+    x = ap__bulk_push((void **)&s->list, &s->count, sizeof(*x));
+    if (x == NULL) {
+        return ENOMEM;
+    }
+    if (*slot != 0) {
+        *x = s->list[*slot - 1];
+    } else {
+        *x = (ap__sample){.name = ap__text_pool_add(pool, name), .order = s->names++};
+        *slot = s->count;
+    }
+    x->ns = ns;
+    return x->name != UINT32_MAX ? 0 : ENOMEM;
 }
 
 /* ---- tables ---- */
@@ -157,132 +263,137 @@ static void ap__row(ap__view *v, const char *table, const ap__group *g, uint64_t
     if (v->format == 'c') {
         printf("%s,", table);
         ap__csv_string(g->name);
-        printf(",%" PRIu64 ",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", g->count, (double)g->total / 1000.0,
-               average, (double)g->least / 1000.0, (double)g->median / 1000.0,
-               (double)g->p99 / 1000.0, (double)g->most / 1000.0);
+        printf(",%" PRIu64 ",%.3f,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", g->count,
+               (double)g->total / 1000.0, average, (double)g->least / 1000.0,
+               (double)g->median / 1000.0, (double)g->p90 / 1000.0, (double)g->p99 / 1000.0,
+               (double)g->most / 1000.0);
     } else if (v->format == 'j') {
         printf("%s{\"table\":\"%s\",\"name\":", v->first_row ? "" : ",\n", table);
         ap__json_string(g->name);
         printf(",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"min_ns\":%" PRIu64
-               ",\"median_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64 "}",
-               g->count, g->total, g->least, g->median, g->p99, g->most);
+               ",\"median_ns\":%" PRIu64 ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
+               ",\"max_ns\":%" PRIu64 "}",
+               g->count, g->total, g->least, g->median, g->p90, g->p99, g->most);
         v->first_row = false;
     } else {
         printf("  ");
         ap__plain(g->name, 36);
-        printf(" %9" PRIu64 " %12.3f %11.3f %10.3f %10.3f %11.3f %11.3f %5.1f %%\n", g->count,
-               (double)g->total / 1e6, average, (double)g->least / 1000.0,
-               (double)g->median / 1000.0, (double)g->p99 / 1000.0, (double)g->most / 1000.0,
-               all != 0 ? 100.0 * (double)g->total / (double)all : 0.0);
+        printf(" %9" PRIu64 " %12.3f %11.3f %10.3f %10.3f %10.3f %11.3f %11.3f %5.1f %%\n",
+               g->count, (double)g->total / 1e6, average, (double)g->least / 1000.0,
+               (double)g->median / 1000.0, (double)g->p90 / 1000.0, (double)g->p99 / 1000.0,
+               (double)g->most / 1000.0, all != 0 ? 100.0 * (double)g->total / (double)all : 0.0);
     }
 }
 
-static int ap__table(ap__view *v, const char *title, const char *table, ap__sample *samples,
-                     uint32_t count)
+static void ap__title(const ap__view *v, const char *title)
 {
-    ap__group *groups = calloc((size_t)count + 1, sizeof(*groups));
+    printf("\n%s%-38s %9s %12s %11s %10s %10s %10s %11s %11s  share%s\n",
+           v->colour ? "\033[1m" : "", title, "count", "total ms", "avg µs ", "min µs ",
+           "median µs ", "p90 µs ", "p99 µs ", "max µs ", v->colour ? "\033[0m" : "");
+}
+
+static int ap__table(ap__view *v, const char *title, const char *table, ap__samples *s)
+{
+    ap__group *groups = NULL;
     uint64_t all = 0;
     uint32_t n = 0;
+    int rc = ap__bulk_sort((void **)&s->list, s->count, sizeof(*s->list), ap__by_name_and_ns);
 
-    if (groups == NULL) {
-        return ENOMEM;
-    }
-    n = ap__group_all(samples, count, groups);
-    for (uint32_t i = 0; i < n; i++) {
+    ap__sort_key = v->sort;
+    rc = rc != 0 ? rc : ap__group_all(s->list, s->count, v->pool, &groups, &n);
+    rc = rc != 0 ? rc : ap__bulk_sort((void **)&groups, n, sizeof(*groups), ap__group_order);
+    for (uint32_t i = 0; rc == 0 && i < n; i++) {
         all += groups[i].total;
     }
-    if (n != 0) {
-        qsort_r(groups, n, sizeof(*groups), ap__group_order, &v->sort);
+    if (rc == 0 && n != 0 && v->format == 't') {
+        ap__title(v, title);
     }
-    if (n != 0 && v->format == 't') {
-        printf("\n%-38s %9s %12s %11s %10s %10s %11s %11s  share\n", title, "count", "total ms",
-               "avg µs ", "min µs ", "median µs ", "p99 µs ", "max µs ");
-    }
-    for (uint32_t i = 0; i < n && (v->limit == 0 || i < v->limit); i++) {
+    for (uint32_t i = 0; rc == 0 && i < n && (v->limit == 0 || i < v->limit); i++) {
         ap__row(v, table, &groups[i], all);
     }
-    if (v->format == 't' && v->limit != 0 && n > v->limit) {
+    if (rc == 0 && v->format == 't' && v->limit != 0 && n > v->limit) {
         printf("  … %" PRIu32 " more (--limit 0 shows all)\n", n - v->limit);
     }
-    free(groups);
-    for (uint32_t i = 0; i < count; i++) {
-        free(samples[i].name);
-    }
-    free(samples);
-    return 0;
+    ap__bulk_free(groups);
+    ap__samples_free(s);
+    return rc;
 }
 
-static int ap__add(const ap__view *v, ap__sample **list, uint32_t *count, const char *name,
+/* start_ns: wall clock. */
+static bool ap__wanted(const ap__view *v, const char *name, uint64_t start_ns, uint64_t ns)
+{
+    uint64_t at = start_ns > v->begin_ns ? start_ns - v->begin_ns : 0;
+
+    return (v->pattern == NULL || fnmatch(v->pattern, name, 0) == 0) && ns >= v->least_ns &&
+           ns <= v->most_ns && at >= v->from_ns && at <= v->to_ns;
+}
+
+static int ap__add(const ap__view *v, ap__samples *list, const char *name, uint64_t start_ns,
                    uint64_t ns)
 {
-    ap__sample *s = NULL;
-
-    if (v->pattern != NULL && fnmatch(v->pattern, name, 0) != 0) {
-        return 0;
-    }
-    s = ap__model_push((void **)list, count, sizeof(*s));
-    if (s == NULL) {
-        return ENOMEM;
-    }
-    s->name = strdup(name);
-    s->ns = ns;
-    if (s->name == NULL) {
-        (*count)--;
-        return ENOMEM;
-    }
-    return 0;
+    return ap__wanted(v, name, start_ns, ns) ? ap__samples_add(list, v->pool, name, ns) : 0;
 }
 
 static int ap__operators(ap__view *v, const ap__model *m)
 {
-    ap__sample *list = NULL;
-    uint32_t count = 0;
+    ap__samples list = {.count = 0};
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < m->task_count; i++) {
         const ap__task *t = &m->tasks[i];
         const char *name = ap__task_name(m, t);
 
-        rc = ap__add(v, &list, &count, name != NULL ? name : ap__task_type(m, t),
-                     t->end_ns - t->start_ns);
+        if (v->device < 0 || v->device == m->devices[t->device].device) {
+            rc = ap__add(v, &list, name != NULL ? name : ap__task_type(m, t), t->start_ns,
+                         t->end_ns - t->start_ns);
+        }
     }
-    return rc != 0 ? rc : ap__table(v, "DEVICE TASKS", "tasks", list, count);
+    return rc != 0 ? rc : ap__table(v, "DEVICE TASKS", "tasks", &list);
 }
 
 static int ap__calls(ap__view *v, const ap__model *m)
 {
-    ap__sample *list = NULL;
-    uint32_t count = 0;
+    ap__samples list = {.count = 0};
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < m->call_count; i++) {
+        const ap__api_call *call = &m->calls[i];
         char number[16];
         char name[300];
 
-        (void)snprintf(name, sizeof(name), "%s: %s", ap__level_name(m->calls[i].level),
-                       ap__call_name(m, &m->calls[i], number));
-        rc = ap__add(v, &list, &count, name, m->calls[i].end_ns - m->calls[i].start_ns);
+        if (v->tid >= 0 && v->tid != call->tid) {
+            continue;
+        }
+        (void)snprintf(name, sizeof(name), "%s: %s", ap__level_name(call->level),
+                       ap__call_name(m, call, number));
+        rc = ap__add(v, &list, name, call->start_ns, call->end_ns - call->start_ns);
     }
-    return rc != 0 ? rc : ap__table(v, "API CALLS", "calls", list, count);
+    return rc != 0 ? rc : ap__table(v, "API CALLS", "calls", &list);
 }
 
 static int ap__stamps(ap__view *v, ap__reader *reader)
 {
-    ap__sample *list = NULL;
-    uint32_t count = 0;
+    ap__samples list = {.count = 0};
     uint64_t marks = 0;
     ap__stamp_record s;
     int rc = 0;
 
     ap__reader_rewind(reader);
     while (rc == 0 && ap__reader_next_stamp(reader, &s)) {
+        const char *domain = s.domain_name != NULL ? s.domain_name : "default";
+
+        if ((v->tid >= 0 && v->tid != s.tid) ||
+            (v->domain != NULL && strcmp(v->domain, domain) != 0)) {
+            continue;
+        }
         if (s.event == AP_TX_PUSH_POP || s.event == AP_TX_RANGE) {
-            rc = ap__add(v, &list, &count, s.message, s.end_ns - s.start_ns);
+            rc = ap__add(v, &list, s.message, ap__reader_wall_ns(reader, s.start_ns),
+                         s.end_ns - s.start_ns);
         } else {
-            marks++;
+            marks += ap__wanted(v, s.message, ap__reader_wall_ns(reader, s.start_ns), 0);
         }
     }
-    rc = rc != 0 ? rc : ap__table(v, "RANGES", "ranges", list, count);
+    rc = rc != 0 ? rc : ap__table(v, "RANGES", "ranges", &list);
     if (rc == 0 && marks != 0 && v->format == 't') {
         printf("\n%" PRIu64 " marks\n", marks);
     }
@@ -350,6 +461,12 @@ static int ap__show(ap__view *v, ap__reader *reader)
     if (rc != 0) {
         return rc;
     }
+    v->begin_ns = ap__reader_meta(reader)->begin_wall_us * 1000;
+    v->pool = calloc(1, sizeof(*v->pool));
+    rc = v->pool != NULL ? 0 : ENOMEM;
+    if (rc != 0) {
+        goto out;
+    }
     if (v->format == 't') {
         const ap__meta *meta = ap__reader_meta(reader);
 
@@ -359,7 +476,7 @@ static int ap__show(ap__view *v, ap__reader *reader)
             ap__device_line(&model, i);
         }
     } else if (v->format == 'c') {
-        printf("table,name,count,total(us),avg(us),min(us),median(us),p99(us),max(us)\n");
+        printf("table,name,count,total(us),avg(us),min(us),median(us),p90(us),p99(us),max(us)\n");
     } else {
         printf("[");
     }
@@ -371,6 +488,9 @@ static int ap__show(ap__view *v, ap__reader *reader)
     } else if (v->format == 't') {
         ap__losses(reader);
     }
+    ap__text_pool_free(v->pool);
+out:
+    free(v->pool);
     ap__model_free(&model);
     return rc;
 }
@@ -381,16 +501,75 @@ static void ap__usage(FILE *out)
                  "  --limit N        rows of each table (default 15, 0: all)\n"
                  "  --sort KEY       total (default), count, average, max or name\n"
                  "  --name PATTERN   only names like this (shell pattern)\n"
+                 "  --thread TID     only calls and stamps of this thread\n"
+                 "  --domain NAME    only stamps of this domain\n"
+                 "  --device N       only tasks of this device\n"
+                 "  --from MS        only what begins so long after the capture's begin, or later\n"
+                 "  --to MS          … or earlier\n"
+                 "  --min US         only what takes so long, or longer\n"
+                 "  --max US         … or shorter\n"
                  "  --format F       table (default), csv or json\n"
                  "  -h, --help       print this\n");
 }
 
+/* A number that is not negative, in units of `scale`; false with a message. */
+static bool ap__limit(const char *option, const char *text, double scale, uint64_t *out)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(value >= 0 && value * scale < 9e18)) {
+        fprintf(stderr, "aclprof summary: %s is '%s'; it must be a number\n", option, text);
+        return false;
+    }
+    *out = (uint64_t)(value * scale);
+    return true;
+}
+
+static bool ap__filter(ap__view *v, int option)
+{
+    uint64_t id = 0;
+    bool good = true;
+
+    switch (option) {
+    case 'T':
+    case 'D':
+        good = ap__limit(option == 'T' ? "--thread" : "--device", optarg, 1, &id);
+        *(option == 'T' ? &v->tid : &v->device) = (int64_t)id;
+        break;
+    case 'd':
+        v->domain = optarg;
+        break;
+    case 'F':
+        good = ap__limit("--from", optarg, 1e6, &v->from_ns);
+        break;
+    case 'U':
+        good = ap__limit("--to", optarg, 1e6, &v->to_ns);
+        break;
+    case 'm':
+        good = ap__limit("--min", optarg, 1e3, &v->least_ns);
+        break;
+    default:
+        good = ap__limit("--max", optarg, 1e3, &v->most_ns);
+    }
+    return good;
+}
+
 static bool ap__parse(int argc, char **argv, ap__view *v, int *code)
 {
-    static const struct option names[] = {
-        {"limit", required_argument, NULL, 'l'}, {"sort", required_argument, NULL, 's'},
-        {"name", required_argument, NULL, 'n'},  {"format", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"limit", required_argument, NULL, 'l'},
+                                          {"sort", required_argument, NULL, 's'},
+                                          {"name", required_argument, NULL, 'n'},
+                                          {"format", required_argument, NULL, 'f'},
+                                          {"thread", required_argument, NULL, 'T'},
+                                          {"device", required_argument, NULL, 'D'},
+                                          {"domain", required_argument, NULL, 'd'},
+                                          {"from", required_argument, NULL, 'F'},
+                                          {"to", required_argument, NULL, 'U'},
+                                          {"min", required_argument, NULL, 'm'},
+                                          {"max", required_argument, NULL, 'M'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static const char *const sorts[] = {"total", "count", "average", "max", "name"};
     static const char *const formats[] = {"table", "csv", "json"};
     char *end = NULL;
@@ -425,6 +604,17 @@ static bool ap__parse(int argc, char **argv, ap__view *v, int *code)
         case 'n':
             v->pattern = optarg;
             break;
+        case 'T':
+        case 'D':
+        case 'd':
+        case 'F':
+        case 'U':
+        case 'm':
+        case 'M':
+            if (!ap__filter(v, option)) {
+                return false;
+            }
+            break;
         case 'f':
             found = 0;
             for (int i = 0; i < 3; i++) {
@@ -455,7 +645,15 @@ static bool ap__parse(int argc, char **argv, ap__view *v, int *code)
 
 int ap__verb_summary(int argc, char **argv)
 {
-    ap__view v = {.limit = 15, .sort = 't', .format = 't', .first_row = true};
+    ap__view v = {.limit = 15,
+                  .sort = 't',
+                  .format = 't',
+                  .first_row = true,
+                  .tid = -1,
+                  .device = -1,
+                  .to_ns = UINT64_MAX,
+                  .most_ns = UINT64_MAX,
+                  .colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL};
     ap__reader *reader = NULL;
     int code = 0;
 

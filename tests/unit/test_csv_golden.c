@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our CSV files of the golden directories against those that the vendor's parser made of them: equal
- * but for the lines that are listed with a reason. */
+/* Our CSV files of the golden directories against those that the vendor's parser made of them:
+ * every table that is there, with the same columns, rows and cells, but for what is listed with a
+ * reason. Two numbers are the same when their values are: the vendor's two programs write 30.0
+ * and 30.000. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +12,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,27 +23,29 @@
 
 #define PROF "PROF_000001_20250101000000000_00004242CPNEIILO"
 
-typedef struct table {
-    const char *directory;
-    const char *reader; /* whose file: the compiled one's where it writes it */
-    const char *type;
-} table;
+static const char *const directories[] = {
+    "device_910", "device_910b",         "device_910b_split",     "device_950",
+    "host_api",   "host_stamps_counter", "host_stamps_monotonic",
+};
 
-static const table tables[] = {
-    {"device_910b", "exported_so", "op_summary"},
-    {"device_910b", "exported_so", "op_statistic"},
-    {"device_910b", "exported_so", "task_time"},
-    {"device_910b", "exported_so", "api_statistic"},
-    {"device_910b", "exported_py", "msprof_tx"},
-    {"device_910b_split", "exported_so", "op_summary"},
-    {"device_910b_split", "exported_so", "op_statistic"},
-    {"device_910b_split", "exported_so", "task_time"},
-    {"device_910b_split", "exported_so", "api_statistic"},
-    {"device_910b_split", "exported_py", "msprof_tx"},
-    {"host_api", "exported_so", "api_statistic"},
-    {"host_api", "exported_py", "msprof_tx"},
-    {"host_stamps_counter", "exported_py", "msprof_tx"},
-    {"host_stamps_monotonic", "exported_py", "msprof_tx"},
+/* Tables of theirs that we do not make. */
+static const struct {
+    const char *type;
+    const char *why;
+} missing[] = {
+    {"ai_cpu_pmu_events", "not yet"},
+    {"ai_cpu_top_function", "not yet"},
+    {"ctrl_cpu_pmu_events", "not yet"},
+    {"ctrl_cpu_top_function", "not yet"},
+    {"ts_cpu_pmu_events", "not yet"},
+    {"ts_cpu_top_function", "not yet"},
+    {"hbm", "not yet"},
+    {"host_cpu_usage", "not yet"},
+    {"llc_read_write", "not yet"},
+    {"ddr", "not yet"},
+    {"nic", "not yet"},
+    {"roce", "not yet"},
+    {"os_runtime_statistic", "not yet"},
 };
 
 /* Beginnings of lines that only one side has. */
@@ -49,12 +54,41 @@ static const struct {
     const char *line;
     const char *why;
 } different[] = {
-    {"op_summary", "0,1,N/A,N/A,hcom_allReduce__483_0_1,",
-     "communication operators as a whole are not joined yet"},
-    {"msprof_tx", "0,4242,4243,N/A,marker_ex,N/A,N/A,1735689600005200.000",
-     "the device's side of a mark is not joined yet"},
-    {"msprof_tx", "host,4242,4243,N/A,marker_ex,N/A,N/A,1735689600005200.000", "the same, ours"},
+    {"task_time", "0,MemcopyAsync,other,3,5,20,",
+     "910 only: the copy is there as a task already; the parser shows it again from ts_track"},
+    {"fusion_op", "host,,1,MatMul_2,",
+     "the compiled parser leaves out the model's name, its Python half knows it"},
+    {"fusion_op", "host,my_model,1,MatMul_2,", "the same, ours"},
+    {"step_trace", "0,1,0.000\t,0.000\t,1735689600011100.000\t,1090.000,0.000,",
+     "the compiled parser shows what is not known as 0"},
+    {"step_trace", "0,1,N/A,N/A,1735689600011100.000\t,1090.000,N/A,N/A,N/A,1", "the same, ours"},
+    {"step_trace", "0,1,N/A,N/A,1735689600011100.000\t,1090.0,N/A,N/A,N/A,1",
+     "the Python half's N/A on the 910: equal but for the form of 1090"},
+    {"ub", "0,1,17363896", "the parser adds the host's offset to the device's clock: 8 days late"},
+    {"ub", "0,1,17356896", "the same, ours"},
 };
+
+/* First cells that are not the same. */
+static const struct {
+    const char *directory;
+    const char *type;
+    const char *ours;
+    const char *theirs;
+    const char *why;
+} first_cells[] = {
+    {"device_910", "api_statistic", "host", "0",
+     "calls are the host's; the parser's Python half gives them to a device"},
+};
+
+static const char *why_missing(const char *type)
+{
+    for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+        if (strcmp(type, missing[i].type) == 0) {
+            return missing[i].why;
+        }
+    }
+    return NULL;
+}
 
 static bool is_listed(const char *type, const char *line)
 {
@@ -99,7 +133,69 @@ static bool next_line(FILE *file, const char *type, char *line, size_t size)
     return false;
 }
 
-static void compare(const char *root, const table *t)
+/* The next cell, quotes and all but for a comma in them; NULL at the end. */
+static char *cell(char **at)
+{
+    char *from = *at;
+    bool quoted = false;
+    char *p = from;
+
+    if (from == NULL) {
+        return NULL;
+    }
+    for (; *p != '\0' && (quoted || *p != ','); p++) {
+        quoted ^= *p == '"';
+    }
+    *at = *p == ',' ? p + 1 : NULL;
+    *p = '\0';
+    return from;
+}
+
+static bool same_cell(const char *ours, const char *theirs)
+{
+    char *our_end = NULL;
+    char *their_end = NULL;
+    double x = strtod(ours, &our_end);
+    double y = strtod(theirs, &their_end);
+
+    if (strcmp(ours, theirs) == 0) {
+        return true;
+    }
+    /* a time has 19 digits: those are compared as text */
+    return our_end != ours && their_end != theirs && *our_end == '\0' && *their_end == '\0' &&
+           strlen(ours) < 16 && fabs(x - y) <= 1e-9 * fabs(y);
+}
+
+static bool same_line(const char *directory, const char *type, const char *ours, const char *theirs)
+{
+    char *copies[2] = {strdup(ours), strdup(theirs)};
+    char *a = copies[0];
+    char *b = copies[1];
+    bool same = true;
+
+    assert_non_null(a);
+    assert_non_null(b);
+    for (bool first = true; same; first = false) {
+        const char *x = cell(&a);
+        const char *y = cell(&b);
+
+        if (x == NULL || y == NULL) {
+            same = x == NULL && y == NULL;
+            break;
+        }
+        same = same_cell(x, y);
+        for (size_t i = 0; first && i < sizeof(first_cells) / sizeof(first_cells[0]); i++) {
+            same |= strcmp(directory, first_cells[i].directory) == 0 &&
+                    strcmp(type, first_cells[i].type) == 0 && strcmp(x, first_cells[i].ours) == 0 &&
+                    strcmp(y, first_cells[i].theirs) == 0;
+        }
+    }
+    free(copies[0]);
+    free(copies[1]);
+    return same;
+}
+
+static void compare(const char *root, const char *directory, const char *reader, const char *type)
 {
     char path[4096];
     char ours[8192];
@@ -109,34 +205,60 @@ static void compare(const char *root, const table *t)
     unsigned lines = 0;
     bool more = true;
 
-    snprintf(path, sizeof(path), "%s/out_%s/mindstudio_profiler_output", root, t->directory);
-    a = open_table(path, t->type);
-    snprintf(path, sizeof(path), "%s/%s/%s", root, t->directory, t->reader);
-    b = open_table(path, t->type);
+    snprintf(path, sizeof(path), "%s/out_%s/mindstudio_profiler_output", root, directory);
+    a = open_table(path, type);
+    snprintf(path, sizeof(path), "%s/%s/%s", root, directory, reader);
+    b = open_table(path, type);
+    if (why_missing(type) != NULL) { /* else the list is out of date */
+        assert_null(a);
+        fclose(b);
+        return;
+    }
     if (a == NULL || b == NULL) {
-        fail_msg("%s %s: ours %s, theirs %s", t->directory, t->type, a != NULL ? "there" : "missing",
+        fail_msg("%s %s: ours %s, theirs %s", directory, type, a != NULL ? "there" : "missing",
                  b != NULL ? "there" : "missing");
     }
     while (more) {
-        bool ours_more = next_line(a, t->type, ours, sizeof(ours));
+        bool ours_more = next_line(a, type, ours, sizeof(ours));
 
-        more = next_line(b, t->type, theirs, sizeof(theirs));
-        if (more != ours_more || (more && strcmp(ours, theirs) != 0)) {
-            fail_msg("%s %s, line %u:\nours   %s\ntheirs %s", t->directory, t->type, lines + 1,
+        more = next_line(b, type, theirs, sizeof(theirs));
+        if (more != ours_more || (more && !same_line(directory, type, ours, theirs))) {
+            fail_msg("%s %s, line %u:\nours   %s\ntheirs %s", directory, type, lines + 1,
                      ours_more ? ours : "(end)", more ? theirs : "(end)");
         }
         lines += more;
     }
-    assert_true(lines > 1);
+    assert_true(lines >= 1);
     fclose(a);
     fclose(b);
 }
 
+/* Every table of the reader; how many there are. */
+static unsigned compare_all(const char *root, const char *directory, const char *reader)
+{
+    char path[4096];
+    DIR *list = NULL;
+    struct dirent *entry = NULL;
+    unsigned count = 0;
+
+    snprintf(path, sizeof(path), "%s/%s/%s", root, directory, reader);
+    list = opendir(path);
+    assert_non_null(list);
+    while ((entry = readdir(list)) != NULL) {
+        size_t length = strlen(entry->d_name);
+
+        if (length > 19 && strcmp(entry->d_name + length - 4, ".csv") == 0) {
+            entry->d_name[length - 19] = '\0';
+            compare(root, directory, reader, entry->d_name);
+            count++;
+        }
+    }
+    closedir(list);
+    return count;
+}
+
 static void export(const char *root, const char *directory)
 {
-    static int (*const all[])(ap__export *, const ap__model *) = {
-        ap__csv_op_summary, ap__csv_task_time, ap__csv_op_statistic, ap__csv_api_statistic,
-        ap__csv_msprof_tx, ap__json_timeline};
     char path[4096];
     char out[4096];
     ap__reader_error error;
@@ -152,9 +274,8 @@ static void export(const char *root, const char *directory)
     assert_int_equal(ap__model_load(&model, reader), 0);
     assert_false(model.simulated);
     assert_int_equal(ap__export_open(&e, path, out), 0);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        assert_int_equal(all[i](&e, &model), 0);
-    }
+    assert_int_equal(ap__export_tables(&e, &model), 0);
+    assert_int_equal(ap__json_timeline(&e, &model), 0);
     assert_string_equal(e.error, "");
     ap__export_close(&e);
     ap__model_free(&model);
@@ -165,18 +286,16 @@ static void test_tables(void **state)
 {
     const char *root = ((scratch *)*state)->path;
     char command[4096];
-    const char *last = "";
+    unsigned count = 0;
 
     snprintf(command, sizeof(command), "tar -xJf '%s/../data/golden.tar.xz' -C '%s'",
              AP_TEST_SOURCE_DIR, root);
     assert_int_equal(system(command), 0);
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        if (strcmp(last, tables[i].directory) != 0) {
-            last = tables[i].directory;
-            export(root, last);
-        }
-        compare(root, &tables[i]);
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        export(root, directories[i]);
+        count += compare_all(root, directories[i], "exported_so");
     }
+    assert_true(count > 150);
 }
 
 int main(void)
