@@ -79,6 +79,7 @@ int32_t ProfAclRangeStop(uint32_t id);
 int32_t rtSetDevice(int32_t device);
 int32_t rtDeviceReset(int32_t device);
 int32_t rtKernelLaunch(void); /* one call and one task in the records */
+int32_t rtProfilerTraceEx(uint64_t id, uint64_t model, uint16_t tag, void *stream);
 uint32_t rtProfilingTold(void); /* 1 << command for each that came */
 
 /* libascendcl.so */

@@ -36,6 +36,14 @@ int32_t rtDeviceReset(int32_t device)
     return MsprofNotifySetDevice(0, (uint32_t)device, false);
 }
 
+int32_t rtProfilerTraceEx(uint64_t id, uint64_t model, uint16_t tag, void *stream)
+{
+    (void)model;
+    (void)fprintf(stderr, "trace %llu tag %u%s\n", (unsigned long long)id, tag,
+                  stream == NULL ? " without a stream" : "");
+    return 0;
+}
+
 int32_t rtKernelLaunch(void)
 {
     uint64_t now = MsprofSysCycleTime();
