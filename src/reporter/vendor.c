@@ -72,7 +72,8 @@ typedef int32_t (*ap__command_fn)(void *command, uint32_t len);
 static _Atomic(ap__register_fn) ap__register_at; /* NULL: there is none */
 static _Atomic(ap__command_fn) ap__command_at;
 static void (*_Atomic ap__set_device)(uint32_t device, bool set);
-static bool ap__attached; /* under the session's lock */
+static bool ap__attached; /* under the session's lock, as ap__told_init */
+static bool ap__told_init; /* its modules were told, and not yet of the end of it */
 
 /* Asking the loader in vain would be at odds with forks of other threads, which must not find its
  * locks taken: so it is asked only when there is something to be had. */
@@ -197,6 +198,13 @@ bool ap__vendor_tell(const MsprofCommandHandle *handle)
 {
     ap__command_fn fn = atomic_load(&ap__command_at);
     MsprofCommandHandle own = *handle;
+    bool end = handle->type == MSPROF_COMMAND_FINALIZE;
 
-    return ap__attached && fn != NULL && fn(&own, sizeof(own)) == MSPROF_OK;
+    /* the last capture has ended before the session does */
+    if (fn == NULL || !(ap__attached || (end && ap__told_init)) ||
+        fn(&own, sizeof(own)) != MSPROF_OK) {
+        return false;
+    }
+    ap__told_init = !end;
+    return true;
 }

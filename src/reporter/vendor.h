@@ -44,7 +44,8 @@ void ap__vendor_find(void (*set_device)(uint32_t device, bool set));
 /* Leads its callbacks here and back; tells its modules. Nothing where it was not found. */
 void ap__vendor_attach(void);
 void ap__vendor_detach(void);
-/* Tells the modules that know the vendor's library. false: not attached, or it does not do it. */
+/* Tells the modules that know the vendor's library. false: not attached, or it does not do it. The
+ * end of a session is told to those that knew of it, attached or not. */
 bool ap__vendor_tell(const MsprofCommandHandle *handle);
 
 #endif
