@@ -15,6 +15,18 @@
 
 /* ---- driver calls ---- */
 
+/* A call at the end has failed: the tick that would have noticed a lost device comes no more. */
+static void ap__ask_lost(ap__device *d, int rc)
+{
+    if (rc == AP_HAL_OK || rc == AP_HAL_LOSS || rc == AP_HAL_UNSUPPORTED) {
+        return;
+    }
+    if (rc == AP_HAL_DEVICE_LOST ||
+        d->c->ops->status(d->c->driver, d->id) == AP_HAL_DEVICE_LOST) {
+        atomic_store(&d->lost, true);
+    }
+}
+
 static void ap__do_flush(ap__device *d, ap__channel *ch)
 {
     ap__reader *r = &d->readers[ch->reader];
@@ -28,20 +40,19 @@ static void ap__do_flush(ap__device *d, ap__channel *ch)
         pthread_mutex_unlock(&r->lock);
         ap__reader_notice(r, (uint32_t)(ch - d->channels));
     }
+    ap__ask_lost(d, rc);
 }
 
 static void ap__do_stop(ap__device *d, ap__channel *ch)
 {
     int rc = d->c->ops->stop(d->c->driver, d->id, ch->plan.channel);
 
+    ap__ask_lost(d, rc);
     pthread_mutex_lock(&d->c->lock);
     ch->stop_rc = rc;
     d->c->running--;
     atomic_store_explicit(&ch->state, AP_CHANNEL_STOPPED, memory_order_release);
     pthread_mutex_unlock(&d->c->lock);
-    if (rc == AP_HAL_DEVICE_LOST) {
-        atomic_store(&d->lost, true);
-    }
 }
 
 static void ap__do_clock(ap__device *d)

@@ -240,7 +240,14 @@ static uint32_t ap__record_bytes(const char *name, uint32_t chip)
     } files[] = {{"stars_soc.data.", 64, 32},     {"ffts_profile.data.", 128, 128},
                  {"ts_track.data.", 40, 40},      {"hwts.data.", 64, 64},
                  {"aicore.data.", 128, 128},      {"l2_cache.data.", 72, 72},
-                 {"lpmFreqConv.data.", 888, 888}, {"lpmInfoConv.data.", 888, 888}};
+                 {"lpmFreqConv.data.", 888, 888}, {"lpmInfoConv.data.", 888, 888},
+                 {"socpmu.data.", 80, 80},        {"stars_soc_profile.data.", 64, 64},
+                 {"aicpu.data.", 256, 256},       {"hbm.data.", 24, 24},
+                 {"ddr.data.", 20, 20},           {"llc.data.", 24, 24},
+                 {"npu_mem.app.", 32, 32},        {"npu_mem.data.", 32, 32},
+                 {"npu_module_mem.data.", 24, 24}, {"qos.data.", 64, 64},
+                 {"pcie.data.", 96, 96},          {"ub.data.", 128, 128},
+                 {"tscpu.data.", 304, 304}};
 
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (strncmp(name, files[i].stem, strlen(files[i].stem)) == 0) {

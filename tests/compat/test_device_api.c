@@ -427,6 +427,19 @@ static void test_forked(void **state)
     free(prof);
 }
 
+static void leave_torn(const char *prof, const char *file, size_t bytes)
+{
+    static const char zeros[256];
+    char path[1400];
+    FILE *f = NULL;
+
+    snprintf(path, sizeof(path), "%s/%s", prof, file);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(zeros, 1, bytes, f), bytes);
+    assert_int_equal(fclose(f), 0);
+}
+
 static void test_killed(void **state)
 {
     ap__recover_report *report = malloc(sizeof(*report));
@@ -440,7 +453,11 @@ static void test_killed(void **state)
     assert_true(WIFSIGNALED(status));
     prof = only(*state);
     assert_false(has(prof, "device_0/end_info.0"));
+    leave_torn(prof, "device_0/data/hbm.data.0.slice_0", 2 * 24 + 7);
+    leave_torn(prof, "device_0/data/socpmu.data.0.slice_0", 80 + 79);
     assert_int_equal(ap__recover(prof, report), AP_RECOVER_DONE);
+    assert_int_equal(bytes_of(prof, "device_0/data/hbm.data.0.slice_0"), 2 * 24);
+    assert_int_equal(bytes_of(prof, "device_0/data/socpmu.data.0.slice_0"), 80);
     assert_int_equal(report->account.written, 1000 * 5); /* three calls, a track and a node each */
     ap__recover_report_free(report);
     assert_true(has(prof, "device_0/end_info.0.done"));

@@ -65,6 +65,7 @@ typedef struct fake_channel {
 typedef struct fake_device {
     bool there;
     bool lost;
+    bool lost_quietly; /* only its status tells */
     uint32_t chip;
     unsigned hang;
     unsigned clocks;
@@ -462,7 +463,8 @@ static int fake_status_op(void *context, uint32_t device)
 
     pthread_mutex_lock(&f->lock);
     fake_hang_if(f, f->devices[device].hang, FAKE_HANG_STATUS);
-    rc = f->devices[device].lost ? AP_HAL_DEVICE_LOST : AP_HAL_OK;
+    rc = f->devices[device].lost || f->devices[device].lost_quietly ? AP_HAL_DEVICE_LOST
+                                                                     : AP_HAL_OK;
     pthread_mutex_unlock(&f->lock);
     return rc;
 }

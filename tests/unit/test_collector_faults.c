@@ -309,6 +309,27 @@ static void test_device_lost(void **state)
     bed_end(&b);
 }
 
+/* It goes away after the last tick, and its driver tells only that it does not answer. */
+static void test_device_lost_at_stop(void **state)
+{
+    bed b;
+    ap__device_account a;
+
+    bed_make(&b, *state);
+    bed_quick(&b);
+    b.params.limits.tick_ms = 60000;
+    bed_open(&b);
+    assert_int_equal(bed_add(&b, 0), AP_HAL_OK);
+    pthread_mutex_lock(&b.f->lock);
+    b.f->devices[0].lost_quietly = true;
+    fake_ch(b.f, 0, 50)->stop_rc = AP_HAL_TIMEOUT;
+    pthread_mutex_unlock(&b.f->lock);
+    assert_int_equal(ap__collector_stop(b.c), 0);
+    assert_true(ap__collector_device(b.c, 0, &a));
+    assert_true(a.lost);
+    bed_end(&b);
+}
+
 static void test_refused_channels(void **state)
 {
     bed b;
@@ -392,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_device_is_spared, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(test_device_lost, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_device_lost_at_stop, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_refused_channels, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_unknown_device, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_disk_full, scratch_setup, scratch_teardown),
