@@ -148,16 +148,16 @@ ACL_FUNC_VISIBILITY aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, 
 
 typedef size_t (*ap__text_fn)(uint64_t number, char *out, size_t size);
 
-static aclError ap__text_length(const char *api, const void *info, size_t length, uint32_t index,
-                                ap__text_fn text, const char *param, size_t *out)
+/* The operator of a record and the bytes of its text with the end. out: where the caller's answer
+ * goes, of the parameter `param`. */
+static aclError ap__named(const char *api, const void *info, size_t length, uint32_t index,
+                          ap__text_fn text, const char *param, const void *out, uint64_t *op,
+                          size_t *need)
 {
     ap__wire_op r;
     aclError code = ap__get(api, info, length, index, &r);
     size_t n = 0;
 
-    if (code == ACL_SUCCESS && out == NULL) {
-        return ap__fail_null(api, param);
-    }
     if (code != ACL_SUCCESS) {
         return code;
     }
@@ -168,32 +168,44 @@ static aclError ap__text_length(const char *api, const void *info, size_t length
                         "does not know the operator's name; only the one that has subscribed does.",
                         index);
     }
-    *out = n + 1;
+    if (out == NULL) {
+        return ap__fail_null(api, param);
+    }
+    *op = r.op;
+    *need = n + 1;
     return ACL_SUCCESS;
+}
+
+static aclError ap__text_length(const char *api, const void *info, size_t length, uint32_t index,
+                                ap__text_fn text, const char *param, size_t *out)
+{
+    uint64_t op = 0;
+    size_t need = 0;
+    aclError code = ap__named(api, info, length, index, text, param, out, &op, &need);
+
+    if (code == ACL_SUCCESS) {
+        *out = need;
+    }
+    return code;
 }
 
 static aclError ap__text(const char *api, const void *info, size_t length, uint32_t index,
                          ap__text_fn text, const char *param, char *out, size_t size)
 {
-    ap__wire_op r;
+    uint64_t op = 0;
     size_t need = 0;
-    aclError code = ap__text_length(api, info, length, index, text, param, &need);
+    aclError code = ap__named(api, info, length, index, text, param, out, &op, &need);
 
-    if (code != ACL_SUCCESS) {
-        return code;
-    }
-    if (out == NULL) {
-        return ap__fail_null(api, param);
-    }
-    if (size < need) {
+    if (code == ACL_SUCCESS && size < need) {
         char reason[64];
 
         (void)snprintf(reason, sizeof(reason), "the text needs %zu bytes with its end", need);
-        return ap__bad(api, "length", size, reason);
+        code = ap__bad(api, "length", size, reason);
     }
-    (void)ap__get(api, info, length, index, &r);
-    (void)text(r.op, out, size);
-    return ACL_SUCCESS;
+    if (code == ACL_SUCCESS) {
+        (void)text(op, out, size);
+    }
+    return code;
 }
 
 ACL_FUNC_VISIBILITY aclError aclprofGetOpTypeLen(const void *opInfo, size_t opInfoLen,

@@ -18,6 +18,15 @@ static inline uint64_t ap__mono_raw_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* For deadlines: what pthread_cond_timedwait and clock_nanosleep of CLOCK_MONOTONIC count by. */
+static inline uint64_t ap__now_ms(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
 /* The counter itself; only where ap__clock_is_ns is 0. */
 static inline uint64_t ap__counter(void)
 {

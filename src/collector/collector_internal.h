@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "clock/cycles.h"
 #include "collector/channels.h"
 #include "collector/collector.h"
 #include "collector/record_check.h"
@@ -194,7 +195,6 @@ struct ap__collector {
 typedef void (*ap__thread_fn)(void *arg);
 int ap__thread_start(ap__collector *c, const char *name, ap__thread_fn fn, void *arg);
 void ap__collector_release(ap__collector *c); /* when the last thread and the owner are gone */
-uint64_t ap__now_ms(void);
 void ap__cond_init(pthread_cond_t *cond);
 /* Waits at most until `until` of ap__now_ms. */
 void ap__cond_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t until);

@@ -267,14 +267,6 @@ static void ap__sample_file(ap__host_sys *h, ap__host_file file)
     }
 }
 
-static uint64_t ap__ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
-
 /* Takes what is due; returns when the next is. */
 static uint64_t ap__sample_due(ap__host_sys *h)
 {
@@ -282,7 +274,7 @@ static uint64_t ap__sample_due(ap__host_sys *h)
     uint64_t stored = 0;
 
     for (unsigned i = 0; i < AP_FILES; i++) {
-        uint64_t now = ap__ms();
+        uint64_t now = ap__now_ms();
 
         if (!h->on[i]) {
             continue;
@@ -314,7 +306,7 @@ static void *ap__host_sys_main(void *arg)
         struct timespec ts = {(time_t)(next / 1000u), (long)(next % 1000u) * 1000000L};
 
         pthread_mutex_lock(&h->lock);
-        while (!h->quit && ap__ms() < next) {
+        while (!h->quit && ap__now_ms() < next) {
             (void)pthread_cond_timedwait(&h->wake, &h->lock, &ts);
         }
         quit = h->quit;
@@ -367,7 +359,7 @@ static void ap__choose(ap__host_sys *h, const ap__settings *s, int data_fd)
 
         h->on[i] = on[i];
         h->period_ms[i] = asked != 0 ? asked : ms;
-        h->due_ms[i] = ap__ms();
+        h->due_ms[i] = ap__now_ms();
         ap__stream_init(&h->streams[i], data_fd, names[i], 0);
     }
 }

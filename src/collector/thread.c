@@ -16,14 +16,6 @@ typedef struct ap__start {
     char name[16];
 } ap__start;
 
-uint64_t ap__now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
-
 void ap__cond_init(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;

@@ -2,7 +2,6 @@
 /* What the simulator's runtime submits, reported as the real runtime and its callers would: the
  * call and, within it, the operator's launch and the runtime's call; the task's track; the node. */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +14,7 @@
 #include "session/set_device.h"
 #include "sim_runtime.h"
 #include "subscribe/op_match.h"
+#include "subscribe/op_names.h"
 #include "subscribe/subscribe.h"
 
 #define AP_API_ACL_LAUNCH 0x030050u
@@ -57,21 +57,6 @@ static void ap__register_types(void)
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         (void)ap__report_type(types[i].level, types[i].type, types[i].name);
     }
-}
-
-/* "MatMul_12" is an operator of the type "MatMul". */
-static uint64_t ap__type_hash(const char *name)
-{
-    size_t length = strlen(name);
-    size_t digits = length;
-
-    while (digits > 0 && isdigit((unsigned char)name[digits - 1]) != 0) {
-        digits--;
-    }
-    if (digits > 1 && digits < length && name[digits - 1] == '_') {
-        length = digits - 1;
-    }
-    return ap__report_hash(name, length);
 }
 
 /* ---- records ---- */
@@ -135,7 +120,7 @@ static void ap__report_kernel(const simrtTask *task)
     ap__wire_node_basic node = {
         .op_name = name,
         .task_type = nodes[task->core],
-        .op_type = ap__type_hash(task->name),
+        .op_type = ap__report_hash(task->name, ap__op_type_length(task->name, strlen(task->name))),
         .blocks = task->blocks,
     };
 

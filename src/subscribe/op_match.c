@@ -22,7 +22,6 @@ typedef struct ap__entry {
 struct ap__op_match {
     uint32_t buckets[AP_BUCKETS];
     uint32_t free;
-    uint64_t lost;
     ap__entry entries[AP_ENTRIES];
 };
 
@@ -60,7 +59,6 @@ static ap__entry *ap__append(ap__op_match *m, uint32_t key, uint64_t now_ms)
     uint32_t index = m->free;
 
     if (index == AP_NONE) {
-        m->lost++;
         return NULL;
     }
     m->free = m->entries[index].next;
@@ -173,9 +171,4 @@ uint32_t ap__op_match_age(ap__op_match *m, uint64_t now_ms)
         }
     }
     return forgotten;
-}
-
-uint64_t ap__op_match_lost(const ap__op_match *m)
-{
-    return m->lost;
 }

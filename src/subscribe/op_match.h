@@ -38,7 +38,5 @@ bool ap__op_match_end(ap__op_match *match, uint16_t stream, uint16_t task, uint6
 
 /* Forgets what has run for a second and nobody has told of. Returns how many. */
 uint32_t ap__op_match_age(ap__op_match *match, uint64_t now_ms);
-/* Tasks that found no room since the beginning. */
-uint64_t ap__op_match_lost(const ap__op_match *match);
 
 #endif

@@ -22,7 +22,7 @@ static uint32_t ap__count;
 static uint32_t ap__room; /* a power of two; as many buckets */
 static uint32_t *ap__buckets;
 
-static size_t ap__type_length(const char *name, size_t length)
+size_t ap__op_type_length(const char *name, size_t length)
 {
     size_t digits = length;
 
@@ -79,7 +79,7 @@ static uint64_t ap__add(const char *name, size_t length, uint64_t hash)
     ap__ops[ap__count] = (ap__op){.hash = hash,
                                   .next = *bucket,
                                   .length = (uint16_t)length,
-                                  .type_length = (uint16_t)ap__type_length(name, length),
+                                  .type_length = (uint16_t)ap__op_type_length(name, length),
                                   .name = copy};
     *bucket = ++ap__count;
     return ap__count;

@@ -10,7 +10,10 @@
 
 #define AP_OP_NAME_BYTES 256u /* longer ones are cut */
 
-/* Number of an operator, from 1; 0 without memory. The type is the name without "_<digits>". */
+/* "MatMul_12" is an operator of the type "MatMul": how much of a name is the type. */
+size_t ap__op_type_length(const char *name, size_t length);
+
+/* Number of an operator, from 1; 0 without memory. */
 uint64_t ap__op_number(const char *name);
 
 /* Bytes of a name or type without its NUL, and as much of it as fits into out, always terminated.

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock/cycles.h"
+
 #define AP_QUEUE 4096u
 #define AP_CHUNK (PIPE_BUF / sizeof(ap__wire_op)) /* a pipe takes as much whole or not at all */
 #define AP_POLL_MS 50
@@ -36,14 +38,6 @@ struct ap__op_pipe {
     ap__op_pipe_counts counts;
     ap__wire_op queue[AP_QUEUE];
 };
-
-static uint64_t ap__ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
 
 /* ---- writing ---- */
 
@@ -109,7 +103,7 @@ static void *ap__writer(void *arg)
             break;
         }
         if (pipe->ending && end == 0) {
-            last = ap__ms();
+            last = ap__now_ms();
             end = last + AP_CLOSE_MS;
         }
         if (chunk.bytes == 0) {
@@ -124,7 +118,7 @@ static void *ap__writer(void *arg)
             chunk.bytes = 0;
         }
         if (end != 0) {
-            uint64_t now = ap__ms();
+            uint64_t now = ap__now_ms();
 
             last = n > 0 ? now : last;
             pipe->broken = pipe->broken || now >= last + AP_STILL_MS || now >= end;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock/cycles.h"
 #include "collector/channels.h"
 #include "collector/platform.h"
 #include "drivers/choose.h"
@@ -33,14 +34,6 @@ struct ap__op_source {
     uint32_t have; /* bytes of a record that has not come whole */
     uint8_t buffer[sizeof(ap__wire_stars_log) + AP_READ_BYTES];
 };
-
-static uint64_t ap__ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
 
 static uint64_t ap__ns(const ap__op_source *s, uint64_t cycles)
 {
@@ -81,7 +74,7 @@ static int ap__read(ap__op_source *s)
     const ap__driver *d = s->driver;
     int n = d->ops->read(d->context, s->device, AP_STARS_CHANNEL, s->buffer + s->have,
                          AP_READ_BYTES);
-    uint64_t now = ap__ms();
+    uint64_t now = ap__now_ms();
     uint32_t at = 0;
 
     if (n <= 0) {
@@ -103,14 +96,14 @@ static void *ap__reader(void *arg)
 {
     static const struct timespec rest = {0, AP_REST_NS};
     ap__op_source *s = arg;
-    uint64_t aged = ap__ms();
+    uint64_t aged = ap__now_ms();
     uint32_t errors = 0;
 
     (void)pthread_setname_np(pthread_self(), "aclprof-ops");
     while (errors < AP_ERRORS_MAX) {
         bool ending = atomic_load_explicit(&s->ending, memory_order_acquire);
         int n = ap__read(s);
-        uint64_t now = ap__ms();
+        uint64_t now = ap__now_ms();
 
         if (n <= 0 && ending) {
             break;
@@ -234,7 +227,7 @@ void ap__op_source_launch(ap__op_source *s, uint16_t stream, uint16_t task,
     bool complete = false;
 
     pthread_mutex_lock(&s->lock);
-    complete = ap__op_match_launch(s->match, stream, task, launch, ap__ms(), &run);
+    complete = ap__op_match_launch(s->match, stream, task, launch, ap__now_ms(), &run);
     pthread_mutex_unlock(&s->lock);
     if (complete) {
         ap__tell(s, &run);
