@@ -38,6 +38,16 @@ typedef enum ap__vendor_call {
  * loader: not under a lock of ours. */
 void *ap__vendor_next(ap__vendor_call call);
 
+/* A call of it. Begin gives the function to call, or NULL: nothing is behind us, or all of it is
+ * calling us already; then there is no end. A hop is on the stack of the function that calls. */
+typedef struct ap__hop {
+    uint32_t outer;
+} ap__hop;
+void *ap__hop_begin(ap__hop *hop, ap__vendor_call call);
+void ap__hop_end(const ap__hop *hop);
+/* Whether this thread is in such a call already: what is done beside it has been done. */
+bool ap__hop_again(ap__vendor_call call);
+
 /* Looks for a libprofapi.so that is not this library. As above. set_device: what is done about a
  * device that it tells of. */
 void ap__vendor_find(void (*set_device)(uint32_t device, bool set));
