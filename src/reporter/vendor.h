@@ -31,6 +31,10 @@ typedef enum ap__vendor_call {
     AP_VENDOR_START,
     AP_VENDOR_STOP,
     AP_VENDOR_REPORT_DATA,
+    AP_VENDOR_OP_TIME,
+    AP_VENDOR_OP_ID,
+    AP_VENDOR_OP_VALUE,
+    AP_VENDOR_OP_ATTRIBUTE,
     AP_VENDOR_CALLS
 } ap__vendor_call;
 

@@ -33,6 +33,10 @@ static const char *const ap__names[AP_VENDOR_CALLS] = {
     [AP_VENDOR_START] = "MsprofStart",
     [AP_VENDOR_STOP] = "MsprofStop",
     [AP_VENDOR_REPORT_DATA] = "MsprofReportData",
+    [AP_VENDOR_OP_TIME] = "ProfAclGetOpTime",
+    [AP_VENDOR_OP_ID] = "ProfAclGetId",
+    [AP_VENDOR_OP_VALUE] = "ProfAclGetOpVal",
+    [AP_VENDOR_OP_ATTRIBUTE] = "ProfAclGetOpAttriVal",
 };
 
 static const char *const ap__shims[] = {"libmsprofiler.so", "libprofapi.so"};
