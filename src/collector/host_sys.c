@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "clock/cycles.h"
 #include "collector/osrt.h"
 #include "writer/slice.h"
@@ -344,7 +344,6 @@ static void *ap__host_sys_main(void *arg)
     ap__host_sys *h = arg;
     bool quit = false;
 
-    (void)pthread_setname_np(pthread_self(), "aclprof-hostsys");
     while (!quit) {
         uint64_t next = ap__sample_due(h);
         struct timespec ts = {(time_t)(next / 1000u), (long)(next % 1000u) * 1000000L};
@@ -426,8 +425,6 @@ static void ap__host_sys_free(ap__host_sys *h)
 static int ap__host_sys_begin(ap__host_sys *h)
 {
     pthread_condattr_t attr;
-    sigset_t all;
-    sigset_t saved;
     int rc = 0;
 
     pthread_condattr_init(&attr);
@@ -435,10 +432,7 @@ static int ap__host_sys_begin(ap__host_sys *h)
     pthread_cond_init(&h->wake, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&h->lock, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    rc = pthread_create(&h->thread, NULL, ap__host_sys_main, h);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    rc = ap__own_thread(&h->thread, "aclprof-hostsys", ap__host_sys_main, h);
     if (rc != 0) {
         pthread_mutex_destroy(&h->lock);
         pthread_cond_destroy(&h->wake);
