@@ -17,7 +17,7 @@
 #define AP_REPORT_TABLES 4u
 #define AP_REPORT_TABLE_NAMES "tasks", "comm", "calls", "ranges"
 #define AP_REPORT_ITEMS 3000000u /* of all tracks' finest levels, about; more are merged */
-#define AP_REPORT_LANES 64u /* of a track; what overlaps more lies in the last */
+#define AP_REPORT_LANES 64u      /* of a track; what overlaps more lies in the last */
 
 /* ---- names: each text once, numbered from 0; shared by the runs of a report ---- */
 
@@ -34,12 +34,12 @@ void ap__names_free(ap__names *names);
 
 /* ---- runs ---- */
 
-typedef enum ap__track_kind { /* in the order of a thread's tracks */
-    AP_TRACK_RANGES,          /* pushes and marks */
-    AP_TRACK_SPANS,           /* started and stopped by number */
-    AP_TRACK_CALLS,
-    AP_TRACK_COMM, /* of a device: communication operators */
-    AP_TRACK_TASKS
+typedef enum ap__track_kind {                  /* in the order of a thread's tracks */
+                              AP_TRACK_RANGES, /* pushes and marks */
+                              AP_TRACK_SPANS,  /* started and stopped by number */
+                              AP_TRACK_CALLS,
+                              AP_TRACK_COMM, /* of a device: communication operators */
+                              AP_TRACK_TASKS
 } ap__track_kind;
 
 typedef struct ap__event {

@@ -15,7 +15,7 @@ typedef struct ap__busy {
     uint64_t first;
     uint64_t last;
     uint64_t busy;
-    uint64_t gap; /* the longest */
+    uint64_t gap;                    /* the longest */
     double buckets[AP_BUSY_BUCKETS]; /* busy ns */
 } ap__busy;
 

@@ -176,7 +176,7 @@ static uint64_t ap__flame_least(const ap__flame *f, uint64_t all)
     return least;
 }
 
-static int ap__flame_out(ap__out *o, const ap__flame *f)
+static int ap__flame_out(ap__out *o, const ap__flame *f, const char *name)
 {
     uint32_t *numbers = ap__bulk_make(f->count + 1, sizeof(*numbers));
     uint64_t all = 0;
@@ -190,6 +190,7 @@ static int ap__flame_out(ap__out *o, const ap__flame *f)
         all += f->nodes[i].parent == AP_NONE ? f->nodes[i].total : 0;
     }
     least = ap__flame_least(f, all);
+    ap__out_printf(o, "\"%sTotal\":%" PRIu64 ",\"%s\":[", name, all, name);
     for (uint32_t i = 0; i < f->count; i++) {
         const ap__flame_node *node = &f->nodes[i];
 
@@ -202,6 +203,7 @@ static int ap__flame_out(ap__out *o, const ap__flame *f)
                        node->count, node->total, node->self);
         numbers[i] = n++;
     }
+    ap__out_text(o, "]");
     ap__bulk_free(numbers);
     return 0;
 }
@@ -210,10 +212,10 @@ int ap__report_flames(ap__out *o, const ap__run *run)
 {
     int rc = 0;
 
-    ap__out_text(o, "\"flames\":{\"host\":[");
-    rc = ap__flame_out(o, &run->host);
-    ap__out_text(o, "],\"device\":[");
-    rc = rc != 0 ? rc : ap__flame_out(o, &run->device);
-    ap__out_text(o, "]},");
+    ap__out_text(o, "\"flames\":{");
+    rc = ap__flame_out(o, &run->host, "host");
+    ap__out_text(o, ",");
+    rc = rc != 0 ? rc : ap__flame_out(o, &run->device, "device");
+    ap__out_text(o, "},");
     return rc;
 }

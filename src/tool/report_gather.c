@@ -59,7 +59,8 @@ uint32_t ap__names_add(ap__names *names, const char *text)
         at = (at + 1) & (names->slot_count - 1);
     }
     copy = strdup(text);
-    place = copy != NULL ? ap__model_push((void **)&names->texts, &names->count, sizeof(copy)) : NULL;
+    place =
+        copy != NULL ? ap__model_push((void **)&names->texts, &names->count, sizeof(copy)) : NULL;
     if (place == NULL) {
         free(copy);
         return AP_NONE;
@@ -109,9 +110,9 @@ static int ap__add(ap__run *run, uint64_t track, uint64_t start_ns, uint64_t end
                    bool timed)
 {
     static const uint32_t tables[] = {3, 3, 2, 1, 0}; /* by kind of track */
-    ap__event *e = name != AP_NONE ? ap__bulk_push((void **)&run->events, &run->event_count,
-                                                   sizeof(*e))
-                                   : NULL;
+    ap__event *e = name != AP_NONE
+                       ? ap__bulk_push((void **)&run->events, &run->event_count, sizeof(*e))
+                       : NULL;
     ap__duration *d = NULL;
 
     if (e == NULL) {
@@ -161,8 +162,8 @@ static int ap__calls(ap__run *run, ap__names *names)
 
         (void)snprintf(name, sizeof(name), "%s: %s", ap__level_name(call->level),
                        ap__call_name(m, call, number));
-        rc = ap__add(run, ap__track_key(AP_TRACK_CALLS, 0, call->tid), call->start_ns,
-                     call->end_ns, ap__names_add(names, name), true);
+        rc = ap__add(run, ap__track_key(AP_TRACK_CALLS, 0, call->tid), call->start_ns, call->end_ns,
+                     ap__names_add(names, name), true);
     }
     return rc;
 }

@@ -56,7 +56,8 @@ static double ap__beta_fraction(double a, double b, double x)
     return h;
 }
 
-/* The regularised incomplete beta function; y is 1 - x, which may be too small to be told from it. */
+/* The regularised incomplete beta function; y is 1 - x, which may be too small to be told from it.
+ */
 static double ap__beta(double a, double b, double x, double y)
 {
     double front = 0;

@@ -111,18 +111,21 @@ static int ap__track_out(ap__out *o, const ap__run *run, uint32_t from, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         const ap__event *e = &run->events[from + i];
 
-        items[i] = (ap__lod_item){e->start_ns - run->base_ns, e->end_ns - run->base_ns,
-                                  e->end_ns - e->start_ns, e->name, 1, 0};
+        items[i] = (ap__lod_item){e->start_ns - run->base_ns,
+                                  e->end_ns - run->base_ns,
+                                  e->end_ns - e->start_ns,
+                                  e->name,
+                                  1,
+                                  0};
     }
     lanes = ap__lod_lanes(items, count);
     rc = lanes > 1 ? ap__bulk_sort((void **)&items, count, sizeof(*items), ap__by_lane) : 0;
     if (rc != 0) {
         goto out;
     }
-    ap__out_printf(
-        o, "%s{\"kind\":\"%s\",\"device\":%" PRIu32 ",\"id\":%" PRIu32 ",\"levels\":[",
-        from != 0 ? "," : "", kinds[ap__track_kind_of(key)], ap__track_device_of(key),
-        ap__track_id_of(key));
+    ap__out_printf(o, "%s{\"kind\":\"%s\",\"device\":%" PRIu32 ",\"id\":%" PRIu32 ",\"levels\":[",
+                   from != 0 ? "," : "", kinds[ap__track_kind_of(key)], ap__track_device_of(key),
+                   ap__track_id_of(key));
     for (uint64_t width = 0;; width = width == 0 ? AP_LOD_FIRST : width * 4) {
         bool last = n <= AP_LOD_ENOUGH || width / 4 >= span || width >> 60 != 0;
 

@@ -129,8 +129,9 @@ static int ap__report(char **paths, uint32_t count, const char *file)
 
 int ap__verb_report(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"output", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     const char *file = NULL;
     int option = 0;
     int count = 0;

@@ -132,7 +132,7 @@ function firstAfter(level, lane, t) {
 
 function trackLabel(track) {
   const run = COMPARED ? 'AB'[track.run] + ' · ' : '';
-  const thread = track.pid === track.id ? 'main' : track.id;
+  const thread = track.id + (track.pid === track.id ? ' (' + word('main') + ')' : '');
   switch (track.kind) {
     case 'ranges': return [run + word('thread') + ' ' + thread, word('ranges')];
     case 'spans': return [run + word('thread') + ' ' + thread, word('spans')];

@@ -55,7 +55,7 @@ function bytes(n) {
 function tile(label, values, text, small, bad) {
   const known = values.map((v) => (v === null ? '—' : text(v)));
   const same = known.every((k) => k === known[0]);
-  return element('div', { class: 'tile' + (bad ? ' bad' : '') }, element('span', null, label),
+  return element('div', { class: 'tile' + (bad ? ' bad' : '') + (same ? '' : ' two') }, element('span', null, label),
     element('b', null, same ? known[0] : known.join(' → ')),
     element('i', null, COMPARED && !same && values[0] > 0 && values[1] !== null
       ? percent((values[1] - values[0]) / values[0] * 100) : small || ' '));

@@ -69,6 +69,9 @@ function pair(row, kind) {
     rank, change: totalB - totalA, perCall: meanA > 0 ? (meanB - meanA) / meanA * 100 : null };
   r.verdict = countA === 0 ? 'onlyB' : countB === 0 ? 'onlyA' : q === null ? 'few'
     : q >= 0.05 ? 'unsure' : meanB > meanA ? 'slower' : 'faster';
+  // The mean has moved much more than the median: it was a few calls, not all.
+  r.middle = medianA > 0 ? (medianB - medianA) / medianA * 100 : null;
+  r.tail = r.middle !== null && r.perCall !== null && Math.abs(r.perCall) > 4 * Math.abs(r.middle);
   r.effect = (meanB - meanA) * countB; // what the change of a call has added to B
   return r;
 }
@@ -194,7 +197,8 @@ function changedList(title, rows, kind, none) {
         element('span', { class: 'changedBar', 'aria-hidden': 'true' }, element('i', {
           class: kind, style: 'width:' + (most > 0 ? Math.abs(r.effect) / most * 100 : 0).toFixed(1) + '%' })),
         element('span', { class: 'note' }, word('perCallShort', { a: time(r.meanA), b: time(r.meanB),
-          t: signedTime(r.effect) }))))),
+          t: signedTime(r.effect) })),
+        r.tail ? element('span', { class: 'note tail' }, word('tail', { p: percent(r.middle) })) : null))),
     rows.length > 7 ? element('p', { class: 'note' }, word('andMore', { n: rows.length - 7 })) : null);
 }
 
@@ -216,6 +220,7 @@ function renderCompareTop() {
 // ---- flames ----
 
 const flame = { key: null, root: -1 };
+const NARROWEST = 0.12; // % of the width
 
 function flameKeys() {
   return DATA.runs.flatMap((run, i) => ['host', 'device'].filter((k) => run.flames[k].length > 0)
@@ -243,17 +248,16 @@ function renderFlame() {
   $('flameSection').hidden = keys.length === 0;
   if (keys.length === 0) return;
   if (!keys.includes(flame.key)) flame.key = keys[0];
-  const list = DATA.runs[Number(flame.key[0])].flames[flame.key.slice(1)];
+  const flames = DATA.runs[Number(flame.key[0])].flames;
+  const list = flames[flame.key.slice(1)];
   const nodes = list.map(([parent, name, count, total, self], index) =>
     ({ parent, name, count, total, self, index, children: [] }));
-  const top = { parent: -2, index: -1, count: 0, total: 0, self: 0, children: [] };
+  const top = { parent: -2, index: -1, count: 0, total: flames[flame.key.slice(1) + 'Total'], self: 0,
+    children: [] };
   for (const node of nodes) {
     const parent = node.parent < 0 ? top : nodes[node.parent];
     parent.children.push(node);
-    if (parent === top) {
-      top.total += node.total;
-      top.count += node.count;
-    }
+    if (parent === top) top.count += node.count;
   }
   const nodeAt = (index) => (index < 0 ? top : nodes[index]);
   const root = nodeAt(flame.root);
@@ -272,14 +276,24 @@ function renderFlame() {
   }
   chain.forEach((n, y) => bars.push(flameBar(n, n === top ? null : n.name, top.total, 0, y, 100, choose(n.index))));
   const add = (node, x, y, width) => {
-    if (width < 0.15 || bars.length > 1500) return;
+    if (bars.length > 1500) return;
     deepest = Math.max(deepest, y);
     bars.push(flameBar(node, node === top ? null : node.name, top.total, x, y, width, choose(node.index)));
     let at = x;
+    let others = node.total - node.self; // in children that are too narrow, or not in the file
     for (const child of node.children.sort((a, b) => b.total - a.total)) {
       const part = node.total > 0 ? child.total / node.total * width : 0;
+      if (part < NARROWEST) break;
       add(child, at, y + 1, part);
       at += part;
+      others -= child.total;
+    }
+    const rest = node.total > 0 ? others / node.total * width : 0;
+    if (rest >= NARROWEST) {
+      deepest = Math.max(deepest, y + 1);
+      bars.push(element('span', { class: 'others', title: word('others') + ' — ' + time(others),
+        style: 'left:' + at.toFixed(3) + '%;width:' + rest.toFixed(3) + '%;top:' + (y + 1) * 22 + 'px' },
+      rest > 6 ? word('others') + ' · ' + time(others) : ''));
     }
   };
   add(root, 0, chain.length, 100);

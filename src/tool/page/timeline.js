@@ -16,7 +16,7 @@ const view = {
   from: 0, to: SPAN, width: 0, height: 0, label: 180, rows: [], tall: 0,
   picked: null,    // {track, index, lane} of the finest level
   selection: null, // {from, to, tracks: Set}
-  matches: null,   // {flags, count, list, at}
+  matches: null,   // {list by start, of: lists by track, count, at}
   folded: new Set(), theme: {}, drawn: 0, due: false,
 };
 if (view.to < SHORTEST) view.to = SHORTEST;
@@ -103,45 +103,53 @@ function drawName(text, x, y, room, colour) {
   pen.fillText(text.length > letters ? text.slice(0, letters - 1) + '…' : text, x + 3, y);
 }
 
+// A block from x0, `wide` px long: whole pixels when it is short, so that neighbours leave no holes.
+function span(x0, wide, least) {
+  if (wide >= 3) return [Math.max(view.label, x0), Math.min(view.width, x0 + wide)];
+  const left = Math.floor(x0);
+  return [Math.max(view.label, left), Math.min(view.width, Math.max(left + least, Math.floor(x0 + wide)))];
+}
+
+function drawMark(x, y, high) {
+  pen.beginPath();
+  pen.moveTo(x, y + 1);
+  pen.lineTo(x + 5, y + high / 2);
+  pen.lineTo(x, y + high - 2);
+  pen.lineTo(x - 5, y + high / 2);
+  pen.fill();
+}
+
 function drawLane(track, level, lane, y, high) {
   const npp = perPixel();
-  const flags = view.matches && view.matches.flags;
+  const dim = view.matches === null ? 1 : 0.22; // matches are drawn over it
   const end = level.first[lane + 1];
   const merged = level.count !== null;
   let last = -1; // pixel that has been filled by something short
   let colour = null;
-  pen.globalAlpha = 1;
+  pen.globalAlpha = dim;
   for (let i = firstAfter(level, lane, view.from); i < end && level.start[i] <= view.to; i++) {
     const x0 = view.label + (level.start[i] - view.from) / npp;
     const wide = level.length[i] / npp;
-    const hit = flags !== null && flags[level.name[i]] === 1;
-    if (wide < 1 && !hit) {
-      const pixel = x0 | 0;
+    if (wide < 1) {
+      const pixel = Math.floor(x0);
       if (pixel === last) continue;
       last = pixel;
     }
-    const left = Math.max(view.label, x0);
-    const right = Math.min(view.width, x0 + Math.max(wide, 1));
+    const [left, right] = span(x0, wide, 1);
     if (right <= left) continue;
     const next = colourOf(level.name[i]);
     if (next !== colour) {
       colour = next;
       pen.fillStyle = colour;
     }
-    let alpha = merged ? 0.35 + 0.65 * level.fill[i] / 100 : 1;
-    if (flags !== null && !hit) alpha *= 0.22;
+    const alpha = merged ? (0.35 + 0.65 * level.fill[i] / 100) * dim : dim;
     if (pen.globalAlpha !== alpha) pen.globalAlpha = alpha;
     view.drawn++;
-    if (level.length[i] === 0 && high > 8) { // a mark
-      pen.beginPath();
-      pen.moveTo(x0, y + 1);
-      pen.lineTo(x0 + 5, y + high / 2);
-      pen.lineTo(x0, y + high - 2);
-      pen.lineTo(x0 - 5, y + high / 2);
-      pen.fill();
+    if (level.length[i] === 0 && high > 8) {
+      drawMark(x0, y, high);
       continue;
     }
-    const gap = right - left > 3 ? 0.6 : 0;
+    const gap = right - left > 3 && wide >= 3 ? 0.6 : 0;
     pen.fillRect(left, y, right - left - gap, high - 1.5);
     if (right - left > 24 && high > 10) {
       const many = merged && level.count[i] > 1 ? ' ×' + level.count[i] : '';
@@ -149,13 +157,38 @@ function drawLane(track, level, lane, y, high) {
         alpha < 0.5 ? view.theme.text : DARK_COLOURS.has(colour) ? '#fff' : '#14181c');
       colour = null;
     }
-    if (hit && high > 8) {
-      pen.strokeStyle = view.theme.text;
-      pen.lineWidth = 1;
-      pen.strokeRect(left + 0.5, y + 0.5, Math.max(1, right - left - gap - 1), high - 2.5);
-    }
   }
   pen.globalAlpha = 1;
+}
+
+// The events that a search has found, each as it is, whatever the level below.
+function drawMatches(track, yOf, high) {
+  const level = finest(track);
+  const npp = perPixel();
+  const last = [];
+  for (const hit of view.matches.of.get(track) || []) {
+    const length = level.length[hit.index];
+    if (hit.start > view.to || hit.start + length < view.from) continue;
+    const x0 = xOf(hit.start);
+    const [left, right] = span(x0, length / npp, 2);
+    if (right <= left || last[hit.lane] >= right) continue;
+    last[hit.lane] = right;
+    const y = yOf(hit.lane);
+    const colour = colourOf(level.name[hit.index]);
+    pen.fillStyle = colour;
+    if (length === 0 && high > 8) {
+      drawMark(x0, y, high);
+      continue;
+    }
+    pen.fillRect(left, y, right - left, high - 1.5);
+    if (high > 8 && right - left > 5) {
+      pen.strokeStyle = view.theme.text;
+      pen.lineWidth = 1;
+      pen.strokeRect(left + 0.5, y + 0.5, right - left - 1, high - 2.5);
+      drawName(NAMES[level.name[hit.index]], left, y + high - 5.5, right - left,
+        DARK_COLOURS.has(colour) ? '#fff' : '#14181c');
+    }
+  }
 }
 
 function drawChart(track, y, height) {
@@ -207,9 +240,9 @@ function drawRow(row, y) {
   } else {
     const level = levelFor(track, perPixel());
     const high = track.folded ? 9 : laneHeight(track);
-    for (let lane = 0; lane < track.lanes; lane++) {
-      drawLane(track, level, lane, y + 1 + (track.folded ? 0 : lane * high), high);
-    }
+    const yOf = (lane) => y + 1 + (track.folded ? 0 : lane * high);
+    for (let lane = 0; lane < track.lanes; lane++) drawLane(track, level, lane, yOf(lane), high);
+    if (view.matches) drawMatches(track, yOf, high);
   }
   pen.restore();
   const middle = y + Math.min(row.height / 2 + 3, 16);
@@ -228,7 +261,8 @@ function step(least) {
 }
 
 function axisLabel(t, by) {
-  const unit = by >= 1e9 ? [1e9, 's'] : by >= 1e6 ? [1e6, 'ms'] : by >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+  const unit = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']].find((u) => view.to >= u[0] && by >= u[0] / 1000)
+    || [1, 'ns'];
   return Number((t / unit[0]).toFixed(3)).toLocaleString('en-US') + ' ' + unit[1];
 }
 
@@ -294,7 +328,12 @@ function drawMap() {
   pen.globalAlpha = 1;
   if (view.matches) {
     pen.fillStyle = '#d55e00';
-    for (const hit of view.matches.list) pen.fillRect(mapX(hit.start) - 0.5, 2, 1.5, 5);
+    let last = -1;
+    for (const hit of view.matches.list) {
+      const x = Math.floor(mapX(hit.start));
+      if (x !== last) pen.fillRect(x, 2, 1.5, 5);
+      last = x;
+    }
   }
   const from = mapX(Math.max(0, view.from));
   const to = mapX(Math.min(SPAN, view.to));
@@ -552,12 +591,17 @@ function search(text, exact) {
         for (let i = level.first[lane]; i < level.first[lane + 1]; i++) {
           if (flags[level.name[i]] !== 1) continue;
           count += level.count ? level.count[i] : 1;
-          if (list.length < 20000) list.push({ track, index: i, lane, start: level.start[i] });
+          if (list.length < 200000) list.push({ track, index: i, lane, start: level.start[i] });
         }
       }
     }
     list.sort((a, b) => a.start - b.start);
-    view.matches = { flags, list, count, at: -1 };
+    const of = new Map(); // by track
+    for (const hit of list) {
+      if (!of.has(hit.track)) of.set(hit.track, []);
+      of.get(hit.track).push(hit);
+    }
+    view.matches = { list, of, count, at: -1 };
   }
   showFound();
   redraw();
