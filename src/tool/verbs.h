@@ -10,6 +10,7 @@
 
 int ap__verb_summary(int argc, char **argv);
 int ap__verb_export(int argc, char **argv);
+int ap__verb_report(int argc, char **argv);
 int ap__verb_check(int argc, char **argv);
 int ap__verb_recover(int argc, char **argv);
 int ap__verb_doctor(int argc, char **argv);
