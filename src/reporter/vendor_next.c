@@ -13,7 +13,7 @@
 #include "reporter/vendor.h"
 
 #define AP_PLACES 3u /* behind us, and behind either of the other names */
-#define AP_HOPS 16u
+#define AP_HOPS 6u /* few: they lie in the static TLS, of which dlopen has little to give */
 
 static const char *const ap__names[AP_VENDOR_CALLS] = {
     [AP_VENDOR_API] = "MsprofReportApi",
@@ -110,9 +110,9 @@ void *ap__vendor_next(ap__vendor_call call)
 /* Those of this thread, the outermost first. frame tells one that was left by longjmp: it lies
  * deeper than whoever comes now. */
 static __thread struct {
-    uint32_t depth;
+    uint8_t depth;
+    uint8_t calls[AP_HOPS];
     struct {
-        ap__vendor_call call;
         void *fn;
         uintptr_t frame;
     } hops[AP_HOPS];
@@ -121,7 +121,7 @@ static __thread struct {
 static bool ap__is_on_way(ap__vendor_call call, const void *fn)
 {
     for (uint32_t i = 0; i < ap__way.depth; i++) {
-        if (ap__way.hops[i].call == call && (fn == NULL || ap__way.hops[i].fn == fn)) {
+        if (ap__way.calls[i] == call && (fn == NULL || ap__way.hops[i].fn == fn)) {
             return true;
         }
     }
@@ -156,7 +156,7 @@ void *ap__hop_begin(ap__hop *hop, ap__vendor_call call)
     if (fn == NULL || ap__way.depth == AP_HOPS) {
         return NULL;
     }
-    ap__way.hops[ap__way.depth].call = call;
+    ap__way.calls[ap__way.depth] = (uint8_t)call;
     ap__way.hops[ap__way.depth].fn = fn;
     ap__way.hops[ap__way.depth].frame = (uintptr_t)hop;
     atomic_signal_fence(memory_order_seq_cst); /* a signal handler may report, too */
@@ -166,5 +166,5 @@ void *ap__hop_begin(ap__hop *hop, ap__vendor_call call)
 
 void ap__hop_end(const ap__hop *hop)
 {
-    ap__way.depth = hop->outer;
+    ap__way.depth = (uint8_t)hop->outer;
 }

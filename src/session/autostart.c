@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/module_link.h"
@@ -136,7 +137,6 @@ static void *ap__keep_time(void *arg)
     struct timespec t = ap__loaded;
 
     (void)arg;
-    (void)pthread_setname_np(pthread_self(), "aclprof-timer");
     ap__sleep_to(&t, ap__auto.delay_ms);
     ap__outside_record();
     if (ap__auto.duration_ms != 0) {
@@ -156,28 +156,9 @@ static bool ap__is_early(void)
            (int64_t)ap__auto.delay_ms;
 }
 
-static bool ap__start_timer(void)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    sigset_t all;
-    sigset_t saved;
-    int rc = pthread_attr_init(&attr);
-
-    if (rc == 0) {
-        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &saved);
-        rc = pthread_create(&thread, &attr, ap__keep_time, NULL);
-        pthread_sigmask(SIG_SETMASK, &saved, NULL);
-        (void)pthread_attr_destroy(&attr);
-    }
-    return rc == 0;
-}
-
 /* ---- beginning ---- */
 
-/* Once a process, under the session's lock. A program that profiles itself is left alone for good. */
+/* Once a process, under the session's lock. A program that profiles itself is left alone. */
 static aclError ap__begin_locked(void)
 {
     bool warm = ap__is_early();
@@ -191,7 +172,8 @@ static aclError ap__begin_locked(void)
         return ap__session.command == AP_COMMAND_OUTSIDE ? ACL_SUCCESS : ACL_ERROR_PROF_NOT_RUN;
     }
     code = ap__outside_begin_locked(&ap__auto.want, warm);
-    if (code == ACL_SUCCESS && (warm || ap__auto.duration_ms != 0) && !ap__start_timer()) {
+    if (code == ACL_SUCCESS && (warm || ap__auto.duration_ms != 0) &&
+        ap__own_thread(NULL, "aclprof-timer", ap__keep_time, NULL) != 0) {
         ap__log(AP_LOG_WARN, "no thread for delay and duration: all of the program is recorded");
         if (warm) {
             ap__session_go();
