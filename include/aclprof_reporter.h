@@ -337,6 +337,32 @@ REPORTER_API int32_t ProfAclSetStampPayload(void *stamp, int32_t type, void *val
 REPORTER_API int32_t ProfAclRangePushEx(void *attr);
 REPORTER_API int32_t ProfAclRangePop(void);
 
+/* ---- mstx ---- */
+
+/** A function of a table, whatever its type. */
+typedef void (*AclprofMstxFunction)(void);
+
+/** Tables: CORE 1 mark, 2 range start, 3 range end, 4 tool id; DOMAIN 1 create, 2 destroy, 3 mark, 4
+ * range start, 5 range end; MEMORY 1 and 2 heap, 3 and 4 regions register and unregister, 5
+ * permissions. */
+enum { ACLPROF_MSTX_CORE = 1, ACLPROF_MSTX_DOMAIN = 2, ACLPROF_MSTX_MEMORY = 3 };
+
+/** Gives a table: for each number from 1 to *size - 1 where its function is to be put, or NULL. 0 if
+ * there is such a table. */
+typedef int (*AclprofMstxGetTable)(int32_t module, AclprofMstxFunction ***table, uint32_t *size);
+typedef int (*AclprofMstxInit)(AclprofMstxGetTable getFuncTable);
+
+/** The library of mstx asks for its functions by this name. They record in captures with
+ * ACL_PROF_MSPROFTX. @retval 0; 1 NULL, or no table CORE */
+REPORTER_API int32_t InitInjectionMstx(AclprofMstxGetTable getFuncTable);
+
+#define ACLPROF_MSTX_PROFILER 1u /**< this library; any other number: the tool that has registered */
+/** A tool gives functions of its own, which are called while its module is the enabled one.
+ * @retval 0; -1 NULL, or init has failed */
+REPORTER_API int32_t ProfRegisterMstxFunc(AclprofMstxInit init, uint32_t module);
+/** Who gets the calls from now on. @retval 0 */
+REPORTER_API int32_t ProfEnableMstxFunc(uint32_t module);
+
 #ifdef __cplusplus
 }
 #endif
