@@ -293,6 +293,14 @@ static void ap__say_failed(ap__device *d, ap__channel *ch, int rc)
             (unsigned)ch->plan.channel, ch->plan.file, ap__hal_rc_text(rc), hint);
 }
 
+static void ap__answered(ap__device *d)
+{
+    pthread_mutex_lock(&d->c->lock);
+    d->answered_ms = ap__now_ms();
+    pthread_cond_broadcast(&d->c->changed);
+    pthread_mutex_unlock(&d->c->lock);
+}
+
 static void ap__start_channel(ap__device *d, ap__channel *ch)
 {
     ap__collector *c = d->c;
@@ -320,6 +328,7 @@ static void ap__start_channel(ap__device *d, ap__channel *ch)
     }
     pthread_mutex_lock(&c->lock);
     ch->start_rc = rc;
+    d->answered_ms = ap__now_ms();
     undo = rc == AP_HAL_OK && d->quit;
     c->running += rc == AP_HAL_OK && !undo;
     pthread_cond_broadcast(&c->changed);
@@ -363,12 +372,15 @@ static int ap__start_sequence(ap__device *d)
     int rc = c->ops->status(c->driver, d->id);
 
     rc = rc == AP_HAL_UNSUPPORTED ? AP_HAL_OK : rc;
+    ap__answered(d);
     rc = rc != AP_HAL_OK ? rc : ap__read_info(d);
+    ap__answered(d);
     rc = rc != AP_HAL_OK ? rc : c->ops->channels(c->driver, d->id, &offered);
     rc = rc != AP_HAL_OK
              ? rc
              : ap__device_point_read(c->ops, c->driver, d->id, AP_START_WARM_UPS, AP_START_ROUNDS,
                                      &point);
+    ap__answered(d);
     if (rc != AP_HAL_OK) {
         return rc;
     }
