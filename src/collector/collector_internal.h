@@ -162,6 +162,7 @@ typedef struct ap__sink {
     size_t limit;
     bool begun;
     bool quit;
+    bool full_said; /* that a write has failed */
     bool gone; /* under the collector's lock */
 } ap__sink;
 
@@ -183,6 +184,7 @@ struct ap__collector {
     uint32_t running; /* channels started and not stopped: what there is to poll for */
     bool owner_gone;
     bool stopped;
+    bool reserve_said;
     bool poller_begun;
     bool poller_quit;
     uint64_t poller_quit_ms; /* when it was told */
@@ -228,6 +230,11 @@ void ap__device_add_point(ap__device *d, const ap__device_point *point, bool kee
 
 /* stop.c: of the devices whose bit is set, by index */
 void ap__stop_devices(ap__collector *c, uint64_t which, bool for_good);
+
+/* reserve.c: space for the end, given back right before it is needed */
+void ap__reserve_device(ap__device *d);
+void ap__reserve_release_device(ap__device *d);
+void ap__reserve_release_report(ap__collector *c);
 
 /* report.c */
 void ap__report_write(ap__collector *c);

@@ -258,6 +258,7 @@ static int ap__make_files(ap__device *d, const ap__device_point *point)
     if (err == 0) {
         ap__make_streams(d);
         ap__note_record_sizes(d);
+        ap__reserve_device(d);
         (void)snprintf(name, sizeof(name), "device_clock.%" PRIu32, d->id);
         d->clock_fd = d->before != NULL
                           ? openat(c->ext_fd, name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
