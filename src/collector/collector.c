@@ -68,7 +68,6 @@ int ap__collector_open(const ap__hal_ops *ops, void *driver, const ap__collector
     c->api_version = (uint32_t)ops->api_version(driver);
     pthread_mutex_init(&c->lock, NULL);
     ap__cond_init(&c->changed);
-    pthread_mutex_init(&c->files_lock, NULL);
     pthread_mutex_init(&c->sink.lock, NULL);
     ap__cond_init(&c->sink.wake);
     ap__cond_init(&c->sink.room);

@@ -193,7 +193,6 @@ struct ap__collector {
     ap__device *devices[AP_HAL_MAX_DEVICES];
     _Atomic uint8_t slot_of[AP_HAL_MAX_DEVICES]; /* by device id: index in devices + 1 */
     ap__sink sink;
-    pthread_mutex_t files_lock; /* one directory is made at a time: cJSON's parser has a global */
 };
 
 /* thread.c: own threads (base/own_thread.h), detached, counted in c->threads */

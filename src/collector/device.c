@@ -250,11 +250,9 @@ static int ap__make_files(ap__device *d, const ap__device_point *point)
     pthread_mutex_unlock(&c->lock);
 
     ap__clock_read(&start);
-    pthread_mutex_lock(&c->files_lock);
     err = d->before != NULL ? ap__device_dir_reopen(c->prof_fd, d->id, &d->dir)
                             : ap__device_dir_create(c->prof_fd, c->ext_fd, &c->meta, &d->info,
                                                     &start, &clocks, &d->dir);
-    pthread_mutex_unlock(&c->files_lock);
     if (err == 0) {
         ap__make_streams(d);
         ap__note_record_sizes(d);
