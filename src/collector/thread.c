@@ -44,7 +44,6 @@ static void ap__collector_destroy(ap__collector *c)
     }
     pthread_cond_destroy(&c->sink.room);
     pthread_cond_destroy(&c->sink.wake);
-    pthread_mutex_destroy(&c->files_lock);
     pthread_mutex_destroy(&c->sink.lock);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/ext_wire.h"
 #include "reader/finish_files.h"
 #include "reader/reader_internal.h"
 #include "reader/record_sizes.h"
@@ -236,8 +237,11 @@ int ap__device_view_finish(ap__device_view *view, int ext_fd, const ap__clock_po
 {
     ap__device_dir dir = {view->fd, view->data_fd};
     char *sizes = ap__record_sizes_read(ext_fd, view->device, notes);
+    char reserve[48];
     int rc = 0;
 
+    (void)snprintf(reserve, sizeof(reserve), AP_EXT_DEVICE_RESERVE_NAME ".%" PRIu32, view->device);
+    (void)unlinkat(ext_fd, reserve, 0);
     for (uint32_t i = 0; i < view->sources.count; i++) {
         view->sources.list[i].record_size =
             ap__record_size_of(sizes, view->sources.list[i].name, view->chip);

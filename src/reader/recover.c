@@ -354,6 +354,7 @@ static int ap__remove_rings(ap__recovery *r)
 {
     int rc = ap__unlink(r->ext_fd, AP_EXT_RESERVE_NAME);
 
+    rc = rc != 0 ? rc : ap__unlink(r->ext_fd, AP_EXT_DEVICES_RESERVE_NAME);
     if (rc == 0 && r->view.state == AP_ARENA_DAMAGED) {
         rc = ap__set_aside(r, AP_ARENA_POINTER_NAME);
         return rc != 0 ? rc : ap__set_aside(r, AP_ARENA_NAME);
