@@ -47,6 +47,7 @@ typedef struct ap__event {
     uint64_t start_ns;
     uint64_t end_ns;
     uint32_t name;
+    uint32_t launch; /* of a task: index in the model\'s tracks; AP_NONE: not told */
 } ap__event;
 
 typedef struct ap__duration {
@@ -116,6 +117,7 @@ typedef struct ap__lod_item {
     uint32_t name; /* of a block: the one that it has most of, mostly (a vote in one pass) */
     uint32_t count;
     uint32_t lane;
+    uint32_t launch; /* as the event's */
 } ap__lod_item;
 
 /* Gives each item the first free lane; items are by start, the longer first. Number of lanes. */

@@ -30,9 +30,10 @@ const colourOf = (() => {
   };
 })();
 
-// A level's items as arrays: start, length, name and (merged levels) count and fill in percent; lane
+// A level's items as arrays: start, length, name and (merged levels) count and fill in percent, or
+// (finest level of tasks) wait + 1 since the launch, 0: not known, and the thread that launched. Lane
 // k has the items from first[k] to first[k + 1].
-function unpack(level) {
+function unpack(level, launches) {
   const lanes = level.lanes;
   const n = lanes.reduce((a, b) => a + b, 0);
   const text = atob(level.items);
@@ -41,6 +42,8 @@ function unpack(level) {
     width: level.width, n, start: new Float64Array(n), length: new Float64Array(n),
     name: new Uint32Array(n), count: merged ? new Uint32Array(n) : null,
     fill: merged ? new Uint8Array(n) : null, first: [0],
+    wait: launches && !merged ? new Float64Array(n) : null,
+    thread: launches && !merged ? new Uint32Array(n) : null,
   };
   let at = 0;
   const next = () => {
@@ -66,6 +69,9 @@ function unpack(level) {
       if (merged) {
         out.count[i] = next();
         out.fill[i] = next();
+      } else if (launches) {
+        out.wait[i] = next();
+        if (out.wait[i] > 0) out.thread[i] = next();
       }
     }
     out.first.push(i);
@@ -105,7 +111,7 @@ DATA.runs.forEach((run, index) => {
 function levelAt(track, index) {
   const level = track.levels[index];
   if (level.ready === null) {
-    level.ready = unpack(level.raw);
+    level.ready = unpack(level.raw, track.kind === 'tasks');
     level.raw = null;
   }
   return level.ready;
@@ -116,6 +122,13 @@ function levelFor(track, ns) {
   let best = 0;
   track.levels.forEach((l, i) => { if (l.width <= ns) best = i; });
   return levelAt(track, best);
+}
+
+// Who launched a task of the finest level: {thread, time}, or null.
+function launchOf(track, index) {
+  const level = levelAt(track, 0);
+  return level.wait && level.wait[index] > 0
+    ? { thread: level.thread[index], time: level.start[index] - level.wait[index] + 1 } : null;
 }
 
 // First item of a lane that ends after t.

@@ -101,6 +101,10 @@ function pickedDetails(p) {
   const facts = [level.length[p.index] === 0 ? word('mark') : time(level.length[p.index]),
     word('startsAt', { t: exact(level.start[p.index]) }), where + ', ' + what];
   if (kind === 'tasks' && TYPES.has(name)) facts.push(NAMES[TYPES.get(name)]);
+  const launch = launchOf(p.track, p.index);
+  if (launch) {
+    facts.push(word('launched', { t: time(level.start[p.index] - launch.time), n: launch.thread }));
+  }
   if (level.count !== null && level.count[p.index] > 1) facts.push(word('together', { n: number(level.count[p.index]) }));
   if (row && row[1] > 1) facts.push(word('usual', { n: number(row[1]), m: time(row[4]), p: time(row[5]) }));
   return element('p', { class: 'picked' }, chip(name), element('b', null, NAMES[name]), ' — ' + facts.join(' · '));

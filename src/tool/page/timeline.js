@@ -364,6 +364,37 @@ function drawPicked(scroll) {
     high + 0.5);
 }
 
+// From the launch of the picked task to the task.
+function drawLaunch(scroll) {
+  const p = view.picked;
+  const launch = p && launchOf(p.track, p.index);
+  const to = launch && view.rows.find((r) => r.track === p.track);
+  const from = launch && (view.rows.find((r) => r.track && r.track.run === p.track.run && r.track.kind === 'calls'
+    && r.track.id === launch.thread) || view.rows.find((r) => r.track && r.track.run === p.track.run
+    && r.track.kind === 'ranges' && r.track.id === launch.thread));
+  if (!from || !to) return;
+  const [x0, x1] = [xOf(launch.time), xOf(finest(p.track).start[p.index])];
+  const y0 = from.y + from.height - 4 - scroll;
+  const y1 = to.y - scroll + (p.track.folded ? 0 : p.lane * laneHeight(p.track)) + 2;
+  pen.save();
+  pen.beginPath();
+  pen.rect(view.label, TOP, view.width, view.height);
+  pen.clip();
+  pen.strokeStyle = view.theme.text;
+  pen.fillStyle = view.theme.text;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 3]);
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.bezierCurveTo(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2, x1, y1);
+  pen.stroke();
+  pen.beginPath();
+  pen.arc(x0, y0, 3, 0, 7);
+  pen.arc(x1, y1, 3, 0, 7);
+  pen.fill();
+  pen.restore();
+}
+
 function drawSelection(scroll) {
   const s = view.selection;
   if (!s) return;
@@ -408,6 +439,7 @@ function draw() {
   }
   drawSelection(scroll);
   drawPicked(scroll);
+  drawLaunch(scroll);
   drawAxis();
   drawSelectionHead();
   drawMap();

@@ -52,6 +52,7 @@ const WORDS = {
     '拖动选择并求和 · Shift 拖动或 A D 平移 · Ctrl 滚轮或 W S 缩放 · / 搜索 · ? 查看全部按键'],
   block: ['and others: {n} events in {t}, {p} % covered', '等：{t} 内 {n} 个事件，覆盖 {p} %'],
   startsAt: ['starts at {t}', '开始于 {t}'], matches: ['{i} of {n}', '{i} / {n}'], noMatch: ['none', '无匹配'],
+  launched: ['launched {t} before by thread {n}', '由线程 {n} 于 {t} 前下发'],
   usual: ['one of {n}, median {m}, p99 {p}', '共 {n} 次，中位数 {m}，p99 {p}'],
   mark: ['mark', '打点'], overview: ['Overview', '总览'], comm: ['Communication', '通信'],
   findIt: ['show in the timeline', '在时间线中显示'], filter: ['Filter names', '筛选名称'],
