@@ -158,6 +158,7 @@ int ap__report_data(ap__out *o, const ap__run *runs, uint32_t run_count, const a
 int ap__report_tracks(ap__out *o, const ap__run *run);
 int ap__report_devices(ap__out *o, const ap__run *run);
 int ap__report_flames(ap__out *o, const ap__run *run);
+int ap__report_counters(ap__out *o, const ap__run *run);
 /* "compare": per-name differences of two runs. */
 int ap__report_compare(ap__out *o, const ap__run *a, const ap__run *b);
 

@@ -7,8 +7,9 @@
 #include "analysis/bulk.h"
 #include "tool/report.h"
 
-#define AP_LOD_FIRST 1024u  /* ns of a bucket of the first merged level; each next has 4 times */
-#define AP_LOD_ENOUGH 1000u /* items; a coarser level would not be drawn faster */
+#define AP_LOD_FIRST 1024u /* ns of a bucket of the first merged level; each next has 4 times */
+#define AP_LAUNCH_LATEST 1000000u /* ns behind the task's start */
+#define AP_LOD_ENOUGH 1000u       /* items; a coarser level would not be drawn faster */
 
 /* ---- base64 of varints ---- */
 
@@ -48,18 +49,19 @@ static void ap__pack(ap__packer *p, uint64_t value)
 
 /* ---- tracks ---- */
 
-/* When and by which thread the task was launched. */
+/* When and by which thread the task was launched: 0 without, else 1 and the time until it began,
+ * zigzag: clocks of host and device agree to microseconds only. */
 static void ap__launch(ap__packer *p, const ap__run *run, const ap__lod_item *item)
 {
     const ap__track *t =
         item->launch < run->model.track_count ? &run->model.tracks[item->launch] : NULL;
     uint64_t start = run->base_ns + item->start;
 
-    if (t == NULL || t->time_ns > start || t->time_ns < run->base_ns) {
+    if (t == NULL || (t->time_ns > start && t->time_ns - start > AP_LAUNCH_LATEST)) {
         ap__pack(p, 0);
         return;
     }
-    ap__pack(p, start - t->time_ns + 1);
+    ap__pack(p, 1 + (t->time_ns > start ? (t->time_ns - start) * 2 - 1 : (start - t->time_ns) * 2));
     ap__pack(p, t->tid);
 }
 

@@ -103,7 +103,8 @@ function pickedDetails(p) {
   if (kind === 'tasks' && TYPES.has(name)) facts.push(NAMES[TYPES.get(name)]);
   const launch = launchOf(p.track, p.index);
   if (launch) {
-    facts.push(word('launched', { t: time(level.start[p.index] - launch.time), n: launch.thread }));
+    facts.push(word(launch.wait < 0 ? 'launchedAbout' : 'launched',
+      { t: time(Math.abs(launch.wait)), n: launch.thread }));
   }
   if (level.count !== null && level.count[p.index] > 1) facts.push(word('together', { n: number(level.count[p.index]) }));
   if (row && row[1] > 1) facts.push(word('usual', { n: number(row[1]), m: time(row[4]), p: time(row[5]) }));

@@ -24,6 +24,7 @@ function nameButton(name) {
 }
 
 function tabs(box, keys, label, chosen, choose) {
+  box.hidden = keys.length < 2;
   box.replaceChildren(...keys.map((key, i) => element('button', {
     type: 'button', role: 'tab', 'aria-selected': String(key === chosen), tabindex: key === chosen ? 0 : -1,
     onclick: () => choose(key),
@@ -202,9 +203,10 @@ function changedList(title, rows, kind, none) {
     rows.length > 7 ? element('p', { class: 'note' }, word('andMore', { n: rows.length - 7 })) : null);
 }
 
+// Where all calls have changed, then where a few have.
 function changedRows(verdict) {
   return KINDS.flatMap((k) => PAIRS[k]).filter((r) => r.verdict === verdict)
-    .sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
+    .sort((a, b) => a.tail - b.tail || Math.abs(b.effect) - Math.abs(a.effect));
 }
 
 function renderCompareTop() {

@@ -373,7 +373,8 @@ function drawLaunch(scroll) {
     && r.track.id === launch.thread) || view.rows.find((r) => r.track && r.track.run === p.track.run
     && r.track.kind === 'ranges' && r.track.id === launch.thread));
   if (!from || !to) return;
-  const [x0, x1] = [xOf(launch.time), xOf(finest(p.track).start[p.index])];
+  const start = finest(p.track).start[p.index];
+  const [x0, x1] = [xOf(start - launch.wait), xOf(start)];
   const y0 = from.y + from.height - 4 - scroll;
   const y1 = to.y - scroll + (p.track.folded ? 0 : p.lane * laneHeight(p.track)) + 2;
   pen.save();
