@@ -6,11 +6,10 @@ $('data').remove();
 const NAMES = DATA.names;
 const COMPARED = DATA.runs.length === 2;
 
-// Okabe and Ito's colours without black, three tints between them, and a darker shade of each: what
-// lies side by side can be told apart with any kind of colour blindness, and names are beside them.
-const COLOURS = ['#56b4e9', '#e69f00', '#009e73', '#e5d52e', '#cc79a7', '#d55e00', '#0072b2',
-  '#a6d8f5', '#f7cf80', '#7fceb9'].flatMap((colour) => [colour, '#' + [1, 3, 5].map((at) =>
-  Math.round(parseInt(colour.slice(at, at + 2), 16) * 0.8).toString(16).padStart(2, '0')).join('')]);
+// Okabe and Ito's colours without black, with tints and shades: what lies side by side can be told
+// apart with any kind of colour blindness, and names are beside them.
+const COLOURS = ['#56b4e9', '#e69f00', '#009e73', '#ecd83c', '#cc79a7', '#d55e00', '#0072b2',
+  '#a6d8f5', '#f7cf80', '#7fceb9', '#e8c2d8', '#f2ab80', '#97517a', '#00664a'];
 const DARK_COLOURS = new Set(COLOURS.filter((colour) => {
   const [r, g, b] = [1, 3, 5].map((at) => Math.pow(parseInt(colour.slice(at, at + 2), 16) / 255, 2.2));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.19; // white is read better on it than black

@@ -198,8 +198,6 @@ function drawChart(track, y, height) {
   const points = track.points;
   pen.fillStyle = view.theme.accent;
   pen.globalAlpha = 0.28;
-  pen.beginPath();
-  pen.moveTo(view.label, bottom);
   const line = [];
   for (let i = 0; i < points.length; i++) {
     const from = xOf(points[i][0]);
@@ -208,8 +206,14 @@ function drawChart(track, y, height) {
     line.push([Math.max(view.label, from), bottom - points[i][1] * scale]);
     line.push([Math.min(view.width, to), bottom - points[i][1] * scale]);
   }
+  if (line.length === 0) {
+    pen.globalAlpha = 1;
+    return;
+  }
+  pen.beginPath();
+  pen.moveTo(line[0][0], bottom);
   line.forEach(([x, v]) => pen.lineTo(x, v));
-  if (line.length > 0) pen.lineTo(line[line.length - 1][0], bottom);
+  pen.lineTo(line[line.length - 1][0], bottom);
   pen.fill();
   pen.globalAlpha = 1;
   pen.strokeStyle = view.theme.accent;

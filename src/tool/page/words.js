@@ -36,7 +36,7 @@ const WORDS = {
   threads: ['threads', '线程'], thread: ['Thread', '线程'], stream: ['Stream', '流'],
   marks: ['marks', '打点'], ranges: ['Ranges', '区间'], spans: ['Start/stop ranges', '起止区间'],
   calls: ['API calls', 'API 调用'], tasks: ['Device tasks', '设备任务'],
-  load: ['busy', '利用率'], frequency: ['AI core MHz', 'AI Core 频率'],
+  load: ['Busy', '利用率'], frequency: ['AI core MHz', 'AI Core 频率'],
   hot: ['Where the time went', '耗时分布'],
   name: ['Name', '名称'], count: ['Count', '次数'], total: ['Total', '总计'], average: ['Average', '平均'],
   least: ['Min', '最小'], median: ['Median', '中位数'], p99: ['p99', 'p99'], most: ['Max', '最大'],
