@@ -195,6 +195,8 @@ const of = (name) => PAIRS.tasks.find((r) => NAMES[r.name] === name);
 document.body.dataset.matmul = of('MatMul').verdict;
 document.body.dataset.change = Math.round(of('MatMul').perCall);
 document.body.dataset.add = Math.abs(of('Add').perCall) < 5;
+document.body.dataset.flame = flame.key === 'ddevice' || (flame.key = 'ddevice', renderFlame(), true)
+  ? [...$('flame').querySelectorAll('button')].some((b) => /MatMul.*in A.*\+5\d/.test(b.title)) : '';
 document.body.dataset.top = changedRows('slower').some((r) => NAMES[r.name] === 'MatMul');
 JS
 page two.html '#sum'
@@ -202,6 +204,7 @@ page two.html '#sum'
 [ "$(value matmul)" = slower ] || fail "MatMul is $(value matmul)"
 [ "$(value change)" -ge 45 ] && [ "$(value change)" -le 65 ] || fail "MatMul by $(value change) %"
 [ "$(value add)" = true ] || fail "Add has changed"
+[ "$(value flame)" = true ] || fail "the flame does not tell the change"
 [ "$(value top)" = true ] || fail "MatMul is not among what became slower"
 
 rm "$tmp/steps.js"

@@ -111,9 +111,7 @@ function pickedDetails(p) {
   return element('p', { class: 'picked' }, chip(name), element('b', null, NAMES[name]), ' — ' + facts.join(' · '));
 }
 
-function selectionDetails(s) {
-  const rows = sums();
-  const count = rows.reduce((a, r) => a + r.count, 0);
+function selectionDetails(s, rows, count) {
   const list = rows.slice(0, 12).map((r) => element('tr', null,
     element('th', { scope: 'row' }, chip(r.name), nameButton(r.name)), element('td', null, word(r.kind)),
     element('td', null, number(r.count)), element('td', null, time(r.total)),
@@ -136,10 +134,12 @@ function exact(ns) {
 
 function showDetails() {
   const box = $('selection');
+  const rows = view.selection ? sums() : [];
+  const count = rows.reduce((a, r) => a + r.count, 0);
   if (view.picked) box.replaceChildren(pickedDetails(view.picked));
-  else if (view.selection) box.replaceChildren(...selectionDetails(view.selection));
+  else if (view.selection) box.replaceChildren(...selectionDetails(view.selection, rows, count));
   else box.replaceChildren(element('p', { class: 'note' }, word('selectHint')));
-  document.body.dataset.selected = view.selection ? String(sums().reduce((a, r) => a + r.count, 0)) : '';
+  document.body.dataset.selected = view.selection ? String(count) : '';
 }
 
 // ---- keys ----
@@ -198,7 +198,10 @@ document.addEventListener('keydown', (event) => {
   const target = event.target;
   if ($('help').open || event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-    if (target === $('search') && event.key === 'Enter') nextMatch(event.shiftKey ? -1 : 1);
+    if (target === $('search') && event.key === 'Enter') {
+      if (view.searched !== target.value) search(target.value);
+      nextMatch(event.shiftKey ? -1 : 1);
+    }
     if (event.key === 'Escape') {
       if (target === $('search')) clearAll();
       target.blur();
@@ -272,7 +275,9 @@ $('searchBack').addEventListener('click', () => nextMatch(-1));
 let typing = 0;
 $('search').addEventListener('input', () => {
   clearTimeout(typing);
-  typing = setTimeout(() => search($('search').value), 150);
+  typing = setTimeout(() => {
+    if (view.searched !== $('search').value) search($('search').value);
+  }, 150);
 });
 window.addEventListener('resize', redraw);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {

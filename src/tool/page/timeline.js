@@ -31,6 +31,7 @@ function readTheme() {
   for (const key of ['card', 'text', 'soft', 'line', 'lane', 'accent', 'hover', 'back']) {
     view.theme[key] = style.getPropertyValue('--' + key).trim();
   }
+  view.theme.font = '11px ' + getComputedStyle(document.body).fontFamily;
 }
 
 // ---- rows ----
@@ -84,7 +85,7 @@ function size() {
 // ---- drawing ----
 
 function drawText(text, x, y, room, colour, bold) {
-  pen.font = (bold ? '600 ' : '') + '11px ' + getComputedStyle(document.body).fontFamily;
+  pen.font = (bold ? '600 ' : '') + view.theme.font;
   let shown = text;
   if (pen.measureText(shown).width > room) {
     const letters = Math.floor(room / (pen.measureText(shown).width / shown.length)) - 1;
@@ -238,7 +239,7 @@ function drawRow(row, y) {
   pen.beginPath();
   pen.rect(view.label, y, view.width - view.label, row.height);
   pen.clip();
-  pen.font = '11px ' + getComputedStyle(document.body).fontFamily;
+  pen.font = view.theme.font;
   if (track.points) {
     if (!track.folded) drawChart(track, y, row.height);
   } else {
@@ -609,6 +610,7 @@ function sums() {
 
 function search(text, exact) {
   const wanted = text.toLowerCase();
+  view.searched = text;
   view.matches = null;
   if (wanted !== '') {
     const flags = new Uint8Array(NAMES.length);
