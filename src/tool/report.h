@@ -47,6 +47,7 @@ typedef struct ap__event {
     uint64_t start_ns;
     uint64_t end_ns;
     uint32_t name;
+    uint32_t launch; /* of a task: index in the model\'s tracks; AP_NONE: not told */
 } ap__event;
 
 typedef struct ap__duration {
@@ -116,6 +117,7 @@ typedef struct ap__lod_item {
     uint32_t name; /* of a block: the one that it has most of, mostly (a vote in one pass) */
     uint32_t count;
     uint32_t lane;
+    uint32_t launch; /* as the event's */
 } ap__lod_item;
 
 /* Gives each item the first free lane; items are by start, the longer first. Number of lanes. */
@@ -156,6 +158,7 @@ int ap__report_data(ap__out *o, const ap__run *runs, uint32_t run_count, const a
 int ap__report_tracks(ap__out *o, const ap__run *run);
 int ap__report_devices(ap__out *o, const ap__run *run);
 int ap__report_flames(ap__out *o, const ap__run *run);
+int ap__report_counters(ap__out *o, const ap__run *run);
 /* "compare": per-name differences of two runs. */
 int ap__report_compare(ap__out *o, const ap__run *a, const ap__run *b);
 

@@ -168,6 +168,7 @@ static int ap__one_run(ap__out *o, const ap__run *run)
     rc = ap__report_devices(o, run);
     rc = rc != 0 ? rc : ap__tables(o, run);
     rc = rc != 0 ? rc : ap__report_flames(o, run);
+    rc = rc != 0 ? rc : ap__report_counters(o, run);
     rc = rc != 0 ? rc : ap__report_tracks(o, run);
     ap__out_text(o, "\"notes\":[");
     for (uint32_t i = 0; i < AP_MAX_NOTES && ap__reader_note(run->reader, i) != NULL; i++) {

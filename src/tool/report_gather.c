@@ -119,7 +119,7 @@ static int ap__add(ap__run *run, uint64_t track, uint64_t start_ns, uint64_t end
         return ENOMEM;
     }
     end_ns = end_ns > start_ns ? end_ns : start_ns; /* a damaged record may end before it begins */
-    *e = (ap__event){track, start_ns, end_ns, name};
+    *e = (ap__event){track, start_ns, end_ns, name, AP_NONE};
     if (!timed) {
         return 0;
     }
@@ -223,6 +223,9 @@ static int ap__tasks(ap__run *run, ap__names *names)
 
         rc = ap__add(run, ap__track_key(AP_TRACK_TASKS, m->devices[t->device].device, t->stream),
                      t->start_ns, t->end_ns, name, true);
+        if (rc == 0) {
+            run->events[run->event_count - 1].launch = t->track;
+        }
         rc = rc != 0 ? rc : ap__device_flame(&run->device, type, name, ns);
     }
     return rc;

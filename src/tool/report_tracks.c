@@ -7,8 +7,9 @@
 #include "analysis/bulk.h"
 #include "tool/report.h"
 
-#define AP_LOD_FIRST 1024u  /* ns of a bucket of the first merged level; each next has 4 times */
-#define AP_LOD_ENOUGH 1000u /* items; a coarser level would not be drawn faster */
+#define AP_LOD_FIRST 1024u /* ns of a bucket of the first merged level; each next has 4 times */
+#define AP_LAUNCH_LATEST 1000000u /* ns behind the task's start */
+#define AP_LOD_ENOUGH 1000u       /* items; a coarser level would not be drawn faster */
 
 /* ---- base64 of varints ---- */
 
@@ -48,8 +49,24 @@ static void ap__pack(ap__packer *p, uint64_t value)
 
 /* ---- tracks ---- */
 
-static void ap__level(ap__out *o, const ap__lod_item *items, uint32_t count, uint64_t width,
-                      uint32_t lanes, bool first)
+/* When and by which thread the task was launched: 0 without, else 1 and the time until it began,
+ * zigzag: clocks of host and device agree to microseconds only. */
+static void ap__launch(ap__packer *p, const ap__run *run, const ap__lod_item *item)
+{
+    const ap__track *t =
+        item->launch < run->model.track_count ? &run->model.tracks[item->launch] : NULL;
+    uint64_t start = run->base_ns + item->start;
+
+    if (t == NULL || (t->time_ns > start && t->time_ns - start > AP_LAUNCH_LATEST)) {
+        ap__pack(p, 0);
+        return;
+    }
+    ap__pack(p, 1 + (t->time_ns > start ? (t->time_ns - start) * 2 - 1 : (start - t->time_ns) * 2));
+    ap__pack(p, t->tid);
+}
+
+static void ap__level(ap__out *o, const ap__run *run, bool launches, const ap__lod_item *items,
+                      uint32_t count, uint64_t width, uint32_t lanes, bool first)
 {
     ap__packer p = {.o = o};
     uint32_t n[AP_REPORT_LANES] = {0};
@@ -69,6 +86,9 @@ static void ap__level(ap__out *o, const ap__lod_item *items, uint32_t count, uin
         ap__pack(&p, t->start - (i != 0 && t[-1].lane == t->lane ? t[-1].start : 0));
         ap__pack(&p, length);
         ap__pack(&p, t->name);
+        if (width == 0 && launches) {
+            ap__launch(&p, run, t);
+        }
         if (width != 0) {
             ap__pack(&p, t->count);
             ap__pack(&p, length == 0 || t->busy >= length
@@ -111,12 +131,12 @@ static int ap__track_out(ap__out *o, const ap__run *run, uint32_t from, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         const ap__event *e = &run->events[from + i];
 
-        items[i] = (ap__lod_item){e->start_ns - run->base_ns,
-                                  e->end_ns - run->base_ns,
-                                  e->end_ns - e->start_ns,
-                                  e->name,
-                                  1,
-                                  0};
+        items[i] = (ap__lod_item){.start = e->start_ns - run->base_ns,
+                                  .end = e->end_ns - run->base_ns,
+                                  .busy = e->end_ns - e->start_ns,
+                                  .name = e->name,
+                                  .count = 1,
+                                  .launch = e->launch};
     }
     lanes = ap__lod_lanes(items, count);
     rc = lanes > 1 ? ap__bulk_sort((void **)&items, count, sizeof(*items), ap__by_lane) : 0;
@@ -132,7 +152,8 @@ static int ap__track_out(ap__out *o, const ap__run *run, uint32_t from, uint32_t
         n = width != 0 ? ap__lod_merge(items, n, width) : n;
         /* each has half as many as the one before: all together are at most twice the first */
         if (written != 0 ? n <= written / 2 : n <= budget || last) {
-            ap__level(o, items, n, width, lanes, written == 0);
+            ap__level(o, run, ap__track_kind_of(key) == AP_TRACK_TASKS, items, n, width, lanes,
+                      written == 0);
             written = n;
         }
         if (last) {

@@ -6,11 +6,14 @@ $('data').remove();
 const NAMES = DATA.names;
 const COMPARED = DATA.runs.length === 2;
 
-// Okabe and Ito's colours without black, and three tints between them: all can be told apart with
-// any kind of colour blindness when they lie side by side, and names are shown beside colours.
-const COLOURS = ['#56b4e9', '#e69f00', '#009e73', '#e5d52e', '#cc79a7', '#d55e00', '#0072b2',
-  '#a6d8f5', '#f7cf80', '#7fceb9'];
-const DARK_COLOURS = new Set(['#0072b2', '#d55e00', '#009e73']);
+// Okabe and Ito's colours without black, with tints and shades: what lies side by side can be told
+// apart with any kind of colour blindness, and names are beside them.
+const COLOURS = ['#56b4e9', '#e69f00', '#009e73', '#ecd83c', '#cc79a7', '#d55e00', '#0072b2',
+  '#a6d8f5', '#f7cf80', '#7fceb9', '#e8c2d8', '#f2ab80', '#97517a', '#00664a'];
+const DARK_COLOURS = new Set(COLOURS.filter((colour) => {
+  const [r, g, b] = [1, 3, 5].map((at) => Math.pow(parseInt(colour.slice(at, at + 2), 16) / 255, 2.2));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b < 0.19; // white is read better on it than black
+}));
 
 const colourOf = (() => {
   const known = new Map();
@@ -30,9 +33,10 @@ const colourOf = (() => {
   };
 })();
 
-// A level's items as arrays: start, length, name and (merged levels) count and fill in percent; lane
+// A level's items as arrays: start, length, name and (merged levels) count and fill in percent, or
+// (finest level of tasks) time since the launch, NaN: not known, and the thread that launched. Lane
 // k has the items from first[k] to first[k + 1].
-function unpack(level) {
+function unpack(level, launches) {
   const lanes = level.lanes;
   const n = lanes.reduce((a, b) => a + b, 0);
   const text = atob(level.items);
@@ -41,6 +45,8 @@ function unpack(level) {
     width: level.width, n, start: new Float64Array(n), length: new Float64Array(n),
     name: new Uint32Array(n), count: merged ? new Uint32Array(n) : null,
     fill: merged ? new Uint8Array(n) : null, first: [0],
+    wait: launches && !merged ? new Float64Array(n) : null,
+    thread: launches && !merged ? new Uint32Array(n) : null,
   };
   let at = 0;
   const next = () => {
@@ -66,6 +72,10 @@ function unpack(level) {
       if (merged) {
         out.count[i] = next();
         out.fill[i] = next();
+      } else if (launches) {
+        const value = next() - 1; // zigzag
+        out.wait[i] = value < 0 ? NaN : value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+        if (value >= 0) out.thread[i] = next();
       }
     }
     out.first.push(i);
@@ -87,6 +97,9 @@ DATA.runs.forEach((run, index) => {
     track.lanes = t.levels[0].lanes.length;
     TRACKS.push(track);
   };
+  const count = (c) => TRACKS.push({ run: index, kind: c.name, device: c.device, unit: c.unit, lanes: 0,
+    max: c.points.reduce((a, p) => Math.max(a, p[1]), 0), points: c.points });
+  run.counters.filter((c) => c.device < 0).forEach(count);
   run.tracks.filter((t) => !ofDevice(t)).forEach(add);
   for (const device of run.devices) {
     if (device.load.length > 0) {
@@ -96,8 +109,9 @@ DATA.runs.forEach((run, index) => {
     }
     if (device.mhz.length > 1) {
       TRACKS.push({ run: index, kind: 'frequency', device: device.device, unit: ' MHz', lanes: 0,
-        max: Math.max(...device.mhz.map((p) => p[1])), points: device.mhz });
+        max: device.mhz.reduce((a, p) => Math.max(a, p[1]), 0), points: device.mhz });
     }
+    run.counters.filter((c) => c.device === device.device).forEach(count);
     run.tracks.filter((t) => ofDevice(t) && t.device === device.device).forEach(add);
   }
 });
@@ -105,7 +119,7 @@ DATA.runs.forEach((run, index) => {
 function levelAt(track, index) {
   const level = track.levels[index];
   if (level.ready === null) {
-    level.ready = unpack(level.raw);
+    level.ready = unpack(level.raw, track.kind === 'tasks');
     level.raw = null;
   }
   return level.ready;
@@ -116,6 +130,13 @@ function levelFor(track, ns) {
   let best = 0;
   track.levels.forEach((l, i) => { if (l.width <= ns) best = i; });
   return levelAt(track, best);
+}
+
+// Who launched a task of the finest level and how long before: {thread, wait}, or null.
+function launchOf(track, index) {
+  const level = levelAt(track, 0);
+  return level.wait && !Number.isNaN(level.wait[index])
+    ? { thread: level.thread[index], wait: level.wait[index] } : null;
 }
 
 // First item of a lane that ends after t.
@@ -139,7 +160,7 @@ function trackLabel(track) {
     case 'calls': return [run + word('thread') + ' ' + thread, word('calls')];
     case 'tasks': return [run + 'NPU ' + track.device, word('stream') + ' ' + track.id];
     case 'comm': return [run + 'NPU ' + track.device, word('comm')];
-    default: return [run + 'NPU ' + track.device, word(track.kind)];
+    default: return [run + (track.device < 0 ? word('host') : 'NPU ' + track.device), word(track.kind)];
   }
 }
 

@@ -101,14 +101,17 @@ function pickedDetails(p) {
   const facts = [level.length[p.index] === 0 ? word('mark') : time(level.length[p.index]),
     word('startsAt', { t: exact(level.start[p.index]) }), where + ', ' + what];
   if (kind === 'tasks' && TYPES.has(name)) facts.push(NAMES[TYPES.get(name)]);
+  const launch = launchOf(p.track, p.index);
+  if (launch) {
+    facts.push(word(launch.wait < 0 ? 'launchedAbout' : 'launched',
+      { t: time(Math.abs(launch.wait)), n: launch.thread }));
+  }
   if (level.count !== null && level.count[p.index] > 1) facts.push(word('together', { n: number(level.count[p.index]) }));
   if (row && row[1] > 1) facts.push(word('usual', { n: number(row[1]), m: time(row[4]), p: time(row[5]) }));
   return element('p', { class: 'picked' }, chip(name), element('b', null, NAMES[name]), ' — ' + facts.join(' · '));
 }
 
-function selectionDetails(s) {
-  const rows = sums();
-  const count = rows.reduce((a, r) => a + r.count, 0);
+function selectionDetails(s, rows, count) {
   const list = rows.slice(0, 12).map((r) => element('tr', null,
     element('th', { scope: 'row' }, chip(r.name), nameButton(r.name)), element('td', null, word(r.kind)),
     element('td', null, number(r.count)), element('td', null, time(r.total)),
@@ -131,10 +134,12 @@ function exact(ns) {
 
 function showDetails() {
   const box = $('selection');
+  const rows = view.selection ? sums() : [];
+  const count = rows.reduce((a, r) => a + r.count, 0);
   if (view.picked) box.replaceChildren(pickedDetails(view.picked));
-  else if (view.selection) box.replaceChildren(...selectionDetails(view.selection));
+  else if (view.selection) box.replaceChildren(...selectionDetails(view.selection, rows, count));
   else box.replaceChildren(element('p', { class: 'note' }, word('selectHint')));
-  document.body.dataset.selected = view.selection ? String(sums().reduce((a, r) => a + r.count, 0)) : '';
+  document.body.dataset.selected = view.selection ? String(count) : '';
 }
 
 // ---- keys ----
@@ -193,7 +198,10 @@ document.addEventListener('keydown', (event) => {
   const target = event.target;
   if ($('help').open || event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-    if (target === $('search') && event.key === 'Enter') nextMatch(event.shiftKey ? -1 : 1);
+    if (target === $('search') && event.key === 'Enter') {
+      if (view.searched !== target.value) search(target.value);
+      nextMatch(event.shiftKey ? -1 : 1);
+    }
     if (event.key === 'Escape') {
       if (target === $('search')) clearAll();
       target.blur();
@@ -267,7 +275,9 @@ $('searchBack').addEventListener('click', () => nextMatch(-1));
 let typing = 0;
 $('search').addEventListener('input', () => {
   clearTimeout(typing);
-  typing = setTimeout(() => search($('search').value), 150);
+  typing = setTimeout(() => {
+    if (view.searched !== $('search').value) search($('search').value);
+  }, 150);
 });
 window.addEventListener('resize', redraw);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {

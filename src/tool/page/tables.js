@@ -24,6 +24,7 @@ function nameButton(name) {
 }
 
 function tabs(box, keys, label, chosen, choose) {
+  box.hidden = keys.length < 2;
   box.replaceChildren(...keys.map((key, i) => element('button', {
     type: 'button', role: 'tab', 'aria-selected': String(key === chosen), tabindex: key === chosen ? 0 : -1,
     onclick: () => choose(key),
@@ -202,9 +203,10 @@ function changedList(title, rows, kind, none) {
     rows.length > 7 ? element('p', { class: 'note' }, word('andMore', { n: rows.length - 7 })) : null);
 }
 
+// Where all calls have changed, then where a few have.
 function changedRows(verdict) {
   return KINDS.flatMap((k) => PAIRS[k]).filter((r) => r.verdict === verdict)
-    .sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
+    .sort((a, b) => a.tail - b.tail || Math.abs(b.effect) - Math.abs(a.effect));
 }
 
 function renderCompareTop() {
@@ -222,25 +224,54 @@ function renderCompareTop() {
 const flame = { key: null, root: -1 };
 const NARROWEST = 0.12; // % of the width
 
+// A run's number, or 'd' for the second against the first, and the flame's name.
 function flameKeys() {
-  return DATA.runs.flatMap((run, i) => ['host', 'device'].filter((k) => run.flames[k].length > 0)
-    .map((k) => i + k));
+  const there = (i) => ['host', 'device'].filter((k) => DATA.runs[i].flames[k].length > 0);
+  return [...(COMPARED ? there(1).map((k) => 'd' + k) : []), ...DATA.runs.flatMap((run, i) =>
+    there(i).map((k) => i + k))];
 }
 
 function flameLabel(key) {
-  return (COMPARED ? 'AB'[Number(key[0])] + ' · ' : '') + word(key.slice(1) === 'host' ? 'flameHost' : 'flameDevice');
+  const run = !COMPARED ? '' : (key[0] === 'd' ? word('flameDiff') : 'AB'[Number(key[0])]) + ' · ';
+  return run + word(key.slice(1) === 'host' ? 'flameHost' : 'flameDevice');
+}
+
+// What the first run has of each chain of names, by the second's nodes.
+function totalsOfA(kind, nodes) {
+  const [a, totals] = [DATA.runs[0].flames[kind], []];
+  const known = new Map(a.map(([parent, name], i) => [parent + ',' + name, i]));
+  const twins = [];
+  nodes.forEach((node, i) => {
+    const parent = node.parent < 0 ? -1 : twins[node.parent];
+    twins.push(parent === undefined ? undefined : known.get(parent + ',' + node.name));
+    totals.push(twins[i] === undefined ? 0 : a[twins[i]][3]);
+  });
+  return totals;
+}
+
+// A bar of a comparison: colour by the change, from none to twice or nothing.
+function changeColour(node) {
+  const change = node.before > 0 ? (node.total - node.before) / node.before : 1;
+  const part = Math.round(Math.min(1, Math.abs(change)) * 65);
+  if (part < 2) return 'var(--lane)';
+  const full = 'color-mix(in srgb, var(' + (change > 0 ? '--slow' : '--fast') + ') ' + part + '%, var(--lane))';
+  return change > 0 ? full : 'repeating-linear-gradient(45deg,' + full + ' 0 6px,var(--lane) 6px 7px)';
 }
 
 function flameBar(node, name, all, x, y, width, choose) {
-  const colour = name === null ? 'var(--hover)' : colourOf(name);
+  const compared = node.before !== undefined;
+  const colour = compared ? changeColour(node) : name === null ? 'var(--hover)' : colourOf(name);
+  const change = compared && node.before > 0 ? (node.total - node.before) / node.before * 100 : null;
   const text = name === null ? word('all') : NAMES[name];
   const share = all > 0 ? (node.total / all * 100).toFixed(1) + ' %' : '';
   const label = text + ' — ' + time(node.total) + ', ' + share + ', ' + number(node.count) + '×, '
-    + word('self') + ' ' + time(node.self);
+    + word('self') + ' ' + time(node.self)
+    + (compared ? ', ' + word('wasA', { t: time(node.before) }) + ' (' + percent(change) + ')' : '');
   return element('button', { type: 'button', title: label, 'aria-label': label, onclick: choose,
     style: 'left:' + x.toFixed(3) + '%;width:' + width.toFixed(3) + '%;top:' + y * 22 + 'px;background:'
-      + colour + (name === null ? ';color:var(--text)' : DARK_COLOURS.has(colour) ? ';color:#fff' : '') },
-  width > 2.5 ? text + ' · ' + time(node.total) : '');
+      + colour + (name === null || compared ? ';color:var(--text)' : DARK_COLOURS.has(colour) ? ';color:#fff' : '') },
+  width > 2.5 ? text + ' · ' + time(node.total) + (compared ? ' ' + (change > 0 ? '▲' : change < 0 ? '▼' : '')
+    + percent(change) : '') : '');
 }
 
 function renderFlame() {
@@ -248,12 +279,17 @@ function renderFlame() {
   $('flameSection').hidden = keys.length === 0;
   if (keys.length === 0) return;
   if (!keys.includes(flame.key)) flame.key = keys[0];
-  const flames = DATA.runs[Number(flame.key[0])].flames;
+  const flames = DATA.runs[flame.key[0] === 'd' ? 1 : Number(flame.key[0])].flames;
   const list = flames[flame.key.slice(1)];
   const nodes = list.map(([parent, name, count, total, self], index) =>
     ({ parent, name, count, total, self, index, children: [] }));
   const top = { parent: -2, index: -1, count: 0, total: flames[flame.key.slice(1) + 'Total'], self: 0,
     children: [] };
+  if (flame.key[0] === 'd') {
+    totalsOfA(flame.key.slice(1), nodes).forEach((total, i) => { nodes[i].before = total; });
+    top.before = DATA.runs[0].flames[flame.key.slice(1) + 'Total'];
+  }
+  $('flameNote').textContent = word(flame.key[0] === 'd' ? 'flameDiffNote' : 'flameNote');
   for (const node of nodes) {
     const parent = node.parent < 0 ? top : nodes[node.parent];
     parent.children.push(node);

@@ -31,6 +31,7 @@ function readTheme() {
   for (const key of ['card', 'text', 'soft', 'line', 'lane', 'accent', 'hover', 'back']) {
     view.theme[key] = style.getPropertyValue('--' + key).trim();
   }
+  view.theme.font = '11px ' + getComputedStyle(document.body).fontFamily;
 }
 
 // ---- rows ----
@@ -84,7 +85,7 @@ function size() {
 // ---- drawing ----
 
 function drawText(text, x, y, room, colour, bold) {
-  pen.font = (bold ? '600 ' : '') + '11px ' + getComputedStyle(document.body).fontFamily;
+  pen.font = (bold ? '600 ' : '') + view.theme.font;
   let shown = text;
   if (pen.measureText(shown).width > room) {
     const letters = Math.floor(room / (pen.measureText(shown).width / shown.length)) - 1;
@@ -198,8 +199,6 @@ function drawChart(track, y, height) {
   const points = track.points;
   pen.fillStyle = view.theme.accent;
   pen.globalAlpha = 0.28;
-  pen.beginPath();
-  pen.moveTo(view.label, bottom);
   const line = [];
   for (let i = 0; i < points.length; i++) {
     const from = xOf(points[i][0]);
@@ -208,8 +207,14 @@ function drawChart(track, y, height) {
     line.push([Math.max(view.label, from), bottom - points[i][1] * scale]);
     line.push([Math.min(view.width, to), bottom - points[i][1] * scale]);
   }
+  if (line.length === 0) {
+    pen.globalAlpha = 1;
+    return;
+  }
+  pen.beginPath();
+  pen.moveTo(line[0][0], bottom);
   line.forEach(([x, v]) => pen.lineTo(x, v));
-  if (line.length > 0) pen.lineTo(line[line.length - 1][0], bottom);
+  pen.lineTo(line[line.length - 1][0], bottom);
   pen.fill();
   pen.globalAlpha = 1;
   pen.strokeStyle = view.theme.accent;
@@ -234,7 +239,7 @@ function drawRow(row, y) {
   pen.beginPath();
   pen.rect(view.label, y, view.width - view.label, row.height);
   pen.clip();
-  pen.font = '11px ' + getComputedStyle(document.body).fontFamily;
+  pen.font = view.theme.font;
   if (track.points) {
     if (!track.folded) drawChart(track, y, row.height);
   } else {
@@ -364,6 +369,38 @@ function drawPicked(scroll) {
     high + 0.5);
 }
 
+// From the launch of the picked task to the task.
+function drawLaunch(scroll) {
+  const p = view.picked;
+  const launch = p && launchOf(p.track, p.index);
+  const to = launch && view.rows.find((r) => r.track === p.track);
+  const from = launch && (view.rows.find((r) => r.track && r.track.run === p.track.run && r.track.kind === 'calls'
+    && r.track.id === launch.thread) || view.rows.find((r) => r.track && r.track.run === p.track.run
+    && r.track.kind === 'ranges' && r.track.id === launch.thread));
+  if (!from || !to) return;
+  const start = finest(p.track).start[p.index];
+  const [x0, x1] = [xOf(start - launch.wait), xOf(start)];
+  const y0 = from.y + from.height - 4 - scroll;
+  const y1 = to.y - scroll + (p.track.folded ? 0 : p.lane * laneHeight(p.track)) + 2;
+  pen.save();
+  pen.beginPath();
+  pen.rect(view.label, TOP, view.width, view.height);
+  pen.clip();
+  pen.strokeStyle = view.theme.text;
+  pen.fillStyle = view.theme.text;
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 3]);
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.bezierCurveTo(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2, x1, y1);
+  pen.stroke();
+  pen.beginPath();
+  pen.arc(x0, y0, 3, 0, 7);
+  pen.arc(x1, y1, 3, 0, 7);
+  pen.fill();
+  pen.restore();
+}
+
 function drawSelection(scroll) {
   const s = view.selection;
   if (!s) return;
@@ -408,6 +445,7 @@ function draw() {
   }
   drawSelection(scroll);
   drawPicked(scroll);
+  drawLaunch(scroll);
   drawAxis();
   drawSelectionHead();
   drawMap();
@@ -572,6 +610,7 @@ function sums() {
 
 function search(text, exact) {
   const wanted = text.toLowerCase();
+  view.searched = text;
   view.matches = null;
   if (wanted !== '') {
     const flags = new Uint8Array(NAMES.length);
