@@ -111,6 +111,10 @@ typedef struct ap__comm_op {
     uint32_t node;
     uint32_t track;  /* of its first task */
     uint32_t number; /* among those of its name and group */
+    uint64_t algorithm; /* id of a text; 0: not told */
+    uint64_t count;
+    uint8_t data_type;
+    uint8_t flags; /* as ap__comm_info's */
 } ap__comm_op;
 
 /* What the task scheduler marks: the device's side of a stamp, the begin or end of an iteration. */
@@ -127,6 +131,7 @@ typedef struct ap__ts_mark {
 #define AP_TS_MODEL_START 0u
 #define AP_TS_MODEL_END 1u
 #define AP_TS_TX_MARK 11u
+#define AP_TS_TX_MARK_EX 12u
 
 typedef struct ap__model {
     ap__reader *reader;
@@ -179,6 +184,9 @@ void ap__comm_op_name(const ap__model *model, const ap__comm_op *op, char *buffe
 /* The first mark with the tag and index; *count of them. NULL: none. */
 const ap__ts_mark *ap__ts_marks_of(const ap__model *model, uint32_t tag, uint64_t index,
                                    uint32_t *count);
+
+/* The end of the iteration that begins with the mark; NULL: none, or it is no begin. */
+const ap__ts_mark *ap__ts_step_end(const ap__model *model, const ap__ts_mark *start);
 
 /* host.c, device.c, ts_marks.c, comm.c: the parts of ap__model_load, in this order */
 int ap__model_load_host(ap__model *model);

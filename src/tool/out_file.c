@@ -15,6 +15,7 @@ int ap__out_open(ap__out *o, int dir_fd, const char *name)
     o->dir_fd = dir_fd;
     o->rc = 0;
     o->used = 0;
+    o->written = 0;
     (void)snprintf(o->name, sizeof(o->name), "%s", name);
     (void)snprintf(o->part, sizeof(o->part), ".%s.part", name);
     (void)unlinkat(dir_fd, o->part, 0);
@@ -42,6 +43,7 @@ static void ap__flush(ap__out *o)
             o->rc = errno;
         }
     }
+    o->written += o->used;
     o->used = 0;
 }
 

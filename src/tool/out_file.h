@@ -11,6 +11,7 @@ typedef struct ap__out {
     int fd;
     int rc; /* first errno */
     size_t used;
+    uint64_t written; /* bytes that have left the buffer */
     char name[96];
     char part[112];
     char buffer[65536];
@@ -20,6 +21,11 @@ typedef struct ap__out {
 int ap__out_open(ap__out *o, int dir_fd, const char *name);
 void ap__out_bytes(ap__out *o, const void *data, size_t bytes);
 void ap__out_text(ap__out *o, const char *text);
+/* How many bytes the file has so far. */
+static inline uint64_t ap__out_size(const ap__out *o)
+{
+    return o->written + o->used;
+}
 void ap__out_u64(ap__out *o, uint64_t value);
 /* Whole microseconds and three decimals of nanoseconds: "1767240301000123.456". */
 void ap__out_us(ap__out *o, uint64_t ns);
