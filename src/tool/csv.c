@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AP_MANY_ROWS 50000u /* then it is worth a thread that writes */
+
 ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint64_t total_rows)
 {
     ap__csv *c = calloc(1, sizeof(*c));
@@ -17,6 +19,7 @@ ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint
         c->type = type;
         c->header = header;
         c->sliced = total_rows > e->slice_rows;
+        c->many = total_rows > AP_MANY_ROWS;
         c->out.fd = -1;
     } else {
         ap__export_failed(e, type, ENOMEM);
@@ -53,6 +56,8 @@ static void ap__open_file(ap__csv *c)
     rc = ap__out_open(&c->out, c->e->dir_fd, name);
     if (rc != 0) {
         ap__export_failed(c->e, name, rc);
+    } else if (c->many) {
+        ap__out_background(&c->out);
     }
     ap__out_text(&c->out, c->header);
     c->open = true;

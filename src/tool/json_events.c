@@ -253,6 +253,14 @@ void ap__arg_text(ap__json *j, const char *key, const char *text)
     ap__string(j->o, text != NULL ? text : "N/A");
 }
 
+void ap__arg_number_text(ap__json *j, const char *key, uint64_t value)
+{
+    ap__key(j, key);
+    AP_LITERAL(j->o, "\"");
+    ap__out_u64(j->o, value);
+    AP_LITERAL(j->o, "\"");
+}
+
 void ap__arg_time(ap__json *j, const char *key, uint64_t ns)
 {
     ap__key(j, key);

@@ -43,6 +43,7 @@ void ap__json_counter(ap__json *j, const char *name, uint64_t pid, uint32_t tid,
 void ap__arg_u64(ap__json *j, const char *key, uint64_t value);
 void ap__arg_i64(ap__json *j, const char *key, int64_t value);
 void ap__arg_text(ap__json *j, const char *key, const char *text); /* NULL: N/A */
+void ap__arg_number_text(ap__json *j, const char *key, uint64_t value); /* "7" */
 void ap__arg_time(ap__json *j, const char *key, uint64_t ns);      /* a text */
 void ap__arg_us(ap__json *j, const char *key, uint64_t ns);        /* a number of µs */
 void ap__arg_double(ap__json *j, const char *key, double value);   /* shortest, not whole */

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/bulk.h"
 #include "analysis/links.h"
+#include "format/utf8.h"
 #include "format/wire_host.h"
 #include "format/wire_report.h"
 #include "tool/json_layers.h"
@@ -18,15 +20,13 @@ static void ap__stamp_arguments(ap__json *j, const ap__stamp_record *s)
 {
     static const char *const events[] = {"marker", "push/pop", "start/end", "marker_ex"};
     const char *event = s->event < 4 ? events[s->event] : NULL;
-    char category[16];
 
     if (s->info_type == AP_TX_INFO_EX) {
         ap__arg_text(j, "event_type", event);
         ap__arg_text(j, "domain", s->domain_name != NULL ? s->domain_name : "default");
         return;
     }
-    (void)snprintf(category, sizeof(category), "%" PRIu32, s->category);
-    ap__arg_text(j, "Category", category);
+    ap__arg_number_text(j, "Category", s->category);
     ap__arg_i64(j, "Payload_type", s->payload_type);
     ap__arg_u64(j, "Payload_value", s->payload);
     ap__arg_i64(j, "Message_type", s->message_type);
@@ -105,26 +105,41 @@ static const char *ap__acl_class(uint32_t type)
     return type >> 16 < sizeof(classes) / sizeof(classes[0]) ? classes[type >> 16] : NULL;
 }
 
+/* "Node@launch". Of all calls: no printf. */
+static void ap__join(char *out, size_t size, const char *layer, const char *api)
+{
+    size_t first = strlen(layer);
+    size_t second = strlen(api);
+
+    second = ap__utf8_cut(api, second, size - first - 2);
+    memcpy(out, layer, first);
+    out[first] = '@';
+    memcpy(out + first + 1, api, second);
+    out[first + 1 + second] = '\0';
+}
+
 static void ap__call_event(ap__timeline *t, uint32_t index, uint64_t pid, bool arrow)
 {
     ap__json *j = &t->j;
     const ap__api_call *call = &t->m->calls[index];
     char number[16];
     char name[300];
-    char item_number[24];
     const char *api = ap__call_name(t->m, call, number);
     const char *type = ap__reader_type_name(t->m->reader, call->level, call->type);
     const char *item = call->item != 0 ? ap__reader_hash_text(t->m->reader, call->item) : NULL;
     const char *mode = call->level == AP_LEVEL_ACL ? ap__acl_class(call->type) : NULL;
 
-    (void)snprintf(name, sizeof(name), "%s@%s", ap__layer_word(call->level), api);
-    (void)snprintf(item_number, sizeof(item_number), "%" PRIu64, call->item);
+    ap__join(name, sizeof(name), ap__layer_word(call->level), api);
     ap__json_slice(j, name, pid, call->tid, call->start_ns, call->end_ns, NULL);
     ap__arg_u64(j, "Thread Id", call->tid);
     ap__arg_text(j, "Mode", mode != NULL ? mode : type != NULL ? type : api);
     ap__arg_text(j, "level", ap__level_name(call->level));
     ap__arg_text(j, "id", call->level == AP_LEVEL_ACL ? api : "0");
-    ap__arg_text(j, "item_id", item != NULL ? item : item_number);
+    if (item != NULL) {
+        ap__arg_text(j, "item_id", item);
+    } else {
+        ap__arg_number_text(j, "item_id", call->item);
+    }
     ap__arg_u64(j, "connection_id", ap__link_id(index));
     ap__json_end(j);
     if (arrow) {

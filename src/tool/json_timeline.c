@@ -144,6 +144,7 @@ int ap__json_timeline(ap__export *e, const ap__model *m)
              : ENOMEM;
     rc = rc != 0 ? rc : ap__out_open(o, e->dir_fd, name);
     if (rc == 0) {
+        ap__out_background(o);
         ap__out_text(o, "[");
         rc = ap__layers(&t, tx, &steps);
         ap__out_text(o, "]");
