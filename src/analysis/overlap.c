@@ -136,6 +136,7 @@ static int ap__gather(ap__overlap *o, const ap__model *m, uint32_t device)
         const ap__task *t = &m->tasks[i];
         uint32_t node = t->track != AP_NONE ? m->tracks[t->track].node : AP_NONE;
 
+        ap__bulk_step();
         if (t->device != device) {
             continue;
         }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
+
 #define AP_MANY_ROWS 50000u /* then it is worth a thread that writes */
 
 ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint64_t total_rows)
@@ -66,6 +68,7 @@ static void ap__open_file(ap__csv *c)
 
 void ap__csv_row(ap__csv *c)
 {
+    ap__bulk_step();
     if (c->open && c->sliced && c->rows == c->e->slice_rows) {
         ap__close_file(c);
     }
@@ -189,6 +192,9 @@ int ap__csv_end(ap__csv *c)
 {
     int rc = 0;
 
+    if (!c->open && c->e->keep_empty && c->slice == 0) {
+        ap__open_file(c);
+    }
     if (c->open) {
         ap__close_file(c);
     }

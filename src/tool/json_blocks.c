@@ -35,14 +35,18 @@ static void ap__fusion_event(ap__timeline *t, uint32_t device, const ap__fusion 
 {
     static const char *const kinds[] = {"CPU", "AICPU", "AICORE", "CCU0", "CCU1"};
     const ap__device_view *view = &t->m->devices[device];
-    uint64_t pid = ap__device_layer(t, device, AP_SORT_FUSION, "Fusion Task");
     const char *kind = "N/A";
+    uint64_t pid = 0;
     char name[40];
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         kind = (f->kinds >> i & 1) != 0 ? kinds[i] : kind;
     }
+    if (!ap__is_shown(t, ap__device_wall_ns(view, f->cycles))) {
+        return;
+    }
     (void)snprintf(name, sizeof(name), "Fusion %s", kind);
+    pid = ap__device_layer(t, device, AP_SORT_FUSION, "Fusion Task");
     ap__json_thread_named(&t->j, pid, 0, "Fusion Task", true);
     ap__json_slice(&t->j, name, pid, 0, ap__device_wall_ns(view, f->cycles),
                    ap__device_wall_ns(view, end), NULL);
@@ -198,12 +202,14 @@ int ap__layer_fusion_and_blocks(ap__timeline *t)
         if (m->devices[i].chip < 15) {
             continue;
         }
-        fusions.open = calloc(AP_FUSIONS_OPEN, sizeof(*fusions.open));
-        rc = fusions.open == NULL ? ENOMEM
-                                  : ap__each_record(m, i, "stars_soc.data", AP_LOG_BYTES,
-                                                    ap__take_fusion, &fusions);
-        free(fusions.open);
-        if (rc == 0 && m->devices[i].pmu_by_task) {
+        if (ap__wants(t, AP_LAYER_FUSION_TASK)) {
+            fusions.open = calloc(AP_FUSIONS_OPEN, sizeof(*fusions.open));
+            rc = fusions.open == NULL ? ENOMEM
+                                      : ap__each_record(m, i, "stars_soc.data", AP_LOG_BYTES,
+                                                        ap__take_fusion, &fusions);
+            free(fusions.open);
+        }
+        if (rc == 0 && m->devices[i].pmu_by_task && ap__wants(t, AP_LAYER_BLOCK_DETAIL)) {
             rc = ap__each_record(m, i, "ffts_profile.data", AP_PMU_BYTES, ap__take_block, &blocks);
         }
     }

@@ -161,7 +161,7 @@ int ap__layer_communication(ap__timeline *t)
     ap__groups g = {.t = t};
     int rc = 0;
 
-    if (t->m->comm_op_count == 0) {
+    if (t->m->comm_op_count == 0 || !ap__wants(t, AP_LAYER_COMMUNICATION)) {
         return 0;
     }
     g.ranks = ap__bulk_make(t->m->comm_op_count, sizeof(*g.ranks));

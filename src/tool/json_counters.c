@@ -271,26 +271,51 @@ static void ap__frequencies(ap__timeline *t)
     }
 }
 
+typedef struct ap__shown {
+    ap__timeline *t;
+    ap__sample_take take;
+} ap__shown;
+
+static int ap__take_shown(void *context, const ap__sample *s)
+{
+    const ap__shown *shown = context;
+
+    return ap__is_shown(shown->t, s->ns) ? shown->take(shown->t, s) : 0;
+}
+
 int ap__layer_counters(ap__timeline *t)
 {
     static const struct {
+        enum ap__json_layers layer;
         int (*each)(const ap__model *, uint32_t, ap__sample_take, void *);
         ap__sample_take take;
     } layers[] = {
-        {ap__samples_die_mhz, ap__die_mhz},   {ap__samples_npu_mem, ap__npu_mem},
-        {ap__samples_acc, ap__acc},           {ap__samples_hccs, ap__hccs},
-        {ap__samples_nic, ap__nic},           {ap__samples_roce, ap__roce},
-        {ap__samples_pcie, ap__pcie},         {ap__samples_hbm, ap__hbm},
-        {ap__samples_soc_levels, ap__levels}, {ap__samples_chip_links, ap__chip_links},
-        {ap__samples_sio, ap__sio},           {ap__samples_qos, ap__qos},
-        {ap__samples_ub, ap__ub},
+        {AP_LAYER_FREQ, ap__samples_die_mhz, ap__die_mhz},
+        {AP_LAYER_NPU_MEM, ap__samples_npu_mem, ap__npu_mem},
+        {AP_LAYER_ACC_PMU, ap__samples_acc, ap__acc},
+        {AP_LAYER_HCCS, ap__samples_hccs, ap__hccs},
+        {AP_LAYER_NIC, ap__samples_nic, ap__nic},
+        {AP_LAYER_ROCE, ap__samples_roce, ap__roce},
+        {AP_LAYER_PCIE, ap__samples_pcie, ap__pcie},
+        {AP_LAYER_HBM, ap__samples_hbm, ap__hbm},
+        {AP_LAYER_STARS_SOC, ap__samples_soc_levels, ap__levels},
+        {AP_LAYER_STARS_CHIP_TRANS, ap__samples_chip_links, ap__chip_links},
+        {AP_LAYER_SIO, ap__samples_sio, ap__sio},
+        {AP_LAYER_QOS, ap__samples_qos, ap__qos},
+        {AP_LAYER_UB, ap__samples_ub, ap__ub},
     };
     int rc = 0;
 
-    ap__frequencies(t);
+    if (ap__wants(t, AP_LAYER_FREQ)) {
+        ap__frequencies(t);
+    }
     for (uint32_t i = 0; rc == 0 && i < t->m->device_count; i++) {
         for (size_t k = 0; rc == 0 && k < sizeof(layers) / sizeof(layers[0]); k++) {
-            rc = layers[k].each(t->m, i, layers[k].take, t);
+            ap__shown shown = {t, layers[k].take};
+
+            if (ap__wants(t, layers[k].layer)) {
+                rc = layers[k].each(t->m, i, ap__take_shown, &shown);
+            }
         }
     }
     return rc;

@@ -174,7 +174,7 @@ int ap__layer_tasks(ap__timeline *t)
     ap__tasks a = {.t = t};
     int rc = 0;
 
-    if (t->m->task_count == 0) {
+    if (t->m->task_count == 0 || !ap__wants(t, AP_LAYER_ASCEND)) {
         return 0;
     }
     rc = ap__copies_read(t->m, &a.copies, &a.copy_count);
@@ -195,10 +195,14 @@ int ap__layer_device_stamps(ap__timeline *t)
 {
     ap__json *j = &t->j;
 
-    for (uint32_t i = 0; i < t->mark_count; i++) {
+    for (uint32_t i = 0; ap__wants(t, AP_LAYER_DEVICE_TX) && i < t->mark_count; i++) {
         const ap__tx_mark *mark = &t->marks[i];
-        uint64_t pid = ap__device_layer(t, mark->device, AP_SORT_HARDWARE, "Ascend Hardware");
+        uint64_t pid = 0;
 
+        if (!ap__is_shown(t, mark->start_ns)) {
+            continue;
+        }
+        pid = ap__device_layer(t, mark->device, AP_SORT_HARDWARE, "Ascend Hardware");
         ap__json_thread(j, pid, "Stream", mark->stream);
         ap__json_slice(j, mark->text != AP_NONE ? t->texts->bytes + mark->text : "N/A", pid,
                        mark->stream, mark->start_ns, mark->end_ns, NULL);
@@ -218,13 +222,13 @@ int ap__layer_steps(ap__timeline *t)
     const ap__model *m = t->m;
     char text[64];
 
-    for (uint32_t i = 0; i < m->ts_mark_count; i++) {
+    for (uint32_t i = 0; ap__wants(t, AP_LAYER_STEP_TRACE) && i < m->ts_mark_count; i++) {
         const ap__ts_mark *start = &m->ts_marks[i];
         const ap__ts_mark *end = ap__ts_step_end(m, start);
         uint32_t tid = AP_STEP_THREAD + (uint32_t)start->model;
         uint64_t pid = 0;
 
-        if (end == NULL) {
+        if (end == NULL || !ap__is_shown(t, start->ns)) {
             continue;
         }
         pid = ap__device_layer(t, start->device, AP_SORT_HARDWARE, "Ascend Hardware");
@@ -271,7 +275,7 @@ int ap__layer_overlap(ap__timeline *t)
     for (uint32_t i = 0; rc == 0 && i < t->m->device_count; i++) {
         ap__sections s = {.t = t};
 
-        if (!has_tasks[i]) {
+        if (!has_tasks[i] || !ap__wants(t, AP_LAYER_OVERLAP_ANALYSE)) {
             continue;
         }
         s.pid = ap__device_layer(t, i, AP_SORT_OVERLAP, "Overlap Analysis");

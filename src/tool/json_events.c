@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
+
 #define AP_LITERAL(o, text) ap__out_bytes((o), (text), sizeof(text) - 1)
 
 /* ---- values ---- */
@@ -138,6 +140,7 @@ static void ap__begin(ap__json *j, const char *name, uint64_t pid, uint32_t tid)
         AP_LITERAL(j->o, ",{\"name\":");
     }
     j->first = false;
+    ap__bulk_step(); /* of all loops that make events */
     ap__string(j->o, name);
     AP_LITERAL(j->o, ",\"pid\":");
     ap__out_u64(j->o, pid);

@@ -57,9 +57,15 @@ int ap__layer_stamps(ap__timeline *t)
     int rc = 0;
 
     ap__reader_rewind(reader);
-    while (rc == 0 && ap__reader_next_stamp(reader, &s)) {
+    while (rc == 0 && ap__model_next_stamp(t->m, &s)) {
         uint64_t start = ap__reader_wall_ns(reader, s.start_ns);
 
+        if (s.info_type == AP_TX_INFO_EX && t->mark_count != 0) {
+            rc = ap__keep_text(t, &s);
+        }
+        if (!ap__wants(t, AP_LAYER_MSPROFTX)) {
+            continue;
+        }
         if (j->last != (pid << 32 | s.tid) + 1) {
             ap__json_layer(j, pid, name[0] != '\0' ? name : "MsprofTx", NULL, AP_SORT_TX);
             ap__json_thread(j, pid, "Thread", s.tid);
@@ -69,7 +75,6 @@ int ap__layer_stamps(ap__timeline *t)
         ap__json_end(j);
         if (s.info_type == AP_TX_INFO_EX) {
             ap__json_flow(j, "MsTx_", "MsTx", AP_TX_CONNECTION + s.mark_id, 's', pid, s.tid, start);
-            rc = t->mark_count != 0 ? ap__keep_text(t, &s) : 0;
         }
     }
     return rc;
@@ -167,8 +172,12 @@ static uint8_t *ap__copying_calls(const ap__timeline *t)
 int ap__layer_calls(ap__timeline *t)
 {
     uint64_t pid = ap__json_pid(&t->j, AP_SORT_CANN, AP_HOST_LAYER);
-    uint8_t *copies = t->m->call_count != 0 ? ap__copying_calls(t) : NULL;
+    uint8_t *copies = NULL;
 
+    if (!ap__wants(t, AP_LAYER_CANN)) {
+        return 0;
+    }
+    copies = t->m->call_count != 0 ? ap__copying_calls(t) : NULL;
     if (t->m->call_count != 0 && copies == NULL) {
         return ENOMEM;
     }
@@ -193,6 +202,9 @@ static int ap__cpu(void *context, const ap__sample *s)
     uint64_t pid = ap__json_pid(&t->j, AP_SORT_CPU, AP_HOST_LAYER);
     char name[24] = "CPU Avg";
 
+    if (!ap__is_shown(t, s->ns)) {
+        return 0;
+    }
     if (s->id != UINT32_MAX) {
         (void)snprintf(name, sizeof(name), "CPU %" PRIu32, s->id);
     }
@@ -207,6 +219,9 @@ static void ap__use(ap__timeline *t, const ap__sample *s, const char *name, uint
 {
     uint64_t pid = ap__json_pid(&t->j, sort, AP_HOST_LAYER);
 
+    if (!ap__is_shown(t, s->ns)) {
+        return;
+    }
     ap__json_layer(&t->j, pid, name, NULL, sort);
     ap__json_counter(&t->j, name, pid, 0, s->ns);
     ap__arg_double(&t->j, "Usage(%)", s->values[0]);
@@ -237,6 +252,9 @@ static int ap__os_call(void *context, const ap__sample *s)
     uint64_t pid = ap__json_pid(&t->j, AP_SORT_OS, AP_HOST_LAYER);
     char thread[24];
 
+    if (!ap__is_shown(t, s->ns)) {
+        return 0;
+    }
     (void)snprintf(thread, sizeof(thread), "Thread %" PRIu32, s->id);
     ap__json_layer(&t->j, pid, "OS Runtime API", NULL, AP_SORT_OS);
     ap__json_thread_named(&t->j, pid, s->id, thread, false);
@@ -247,10 +265,19 @@ static int ap__os_call(void *context, const ap__sample *s)
 
 int ap__layer_host_use(ap__timeline *t)
 {
-    int rc = ap__samples_host_cpu(t->m, ap__cpu, t);
+    static const struct {
+        enum ap__json_layers layer;
+        int (*each)(const ap__model *, ap__sample_take, void *);
+        ap__sample_take take;
+    } layers[] = {{AP_LAYER_CPU_USAGE, ap__samples_host_cpu, ap__cpu},
+                  {AP_LAYER_MEMORY_USAGE, ap__samples_host_memory, ap__memory},
+                  {AP_LAYER_NETWORK_USAGE, ap__samples_host_network, ap__network},
+                  {AP_LAYER_DISK_USAGE, ap__samples_host_disk, ap__disk},
+                  {AP_LAYER_OS_RUNTIME_API, ap__samples_os_calls, ap__os_call}};
+    int rc = 0;
 
-    rc = rc != 0 ? rc : ap__samples_host_memory(t->m, ap__memory, t);
-    rc = rc != 0 ? rc : ap__samples_host_network(t->m, ap__network, t);
-    rc = rc != 0 ? rc : ap__samples_host_disk(t->m, ap__disk, t);
-    return rc != 0 ? rc : ap__samples_os_calls(t->m, ap__os_call, t);
+    for (size_t i = 0; rc == 0 && i < sizeof(layers) / sizeof(layers[0]); i++) {
+        rc = ap__wants(t, layers[i].layer) ? layers[i].each(t->m, layers[i].take, t) : 0;
+    }
+    return rc;
 }

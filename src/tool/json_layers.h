@@ -6,6 +6,7 @@
 #include "analysis/model.h"
 #include "analysis/tx_marks.h"
 #include "tool/json_events.h"
+#include "tool/reports.h"
 #include "tool/text_pool.h"
 
 #define AP_SORT_TX 6u
@@ -40,6 +41,7 @@
 typedef struct ap__timeline {
     ap__json j;
     const ap__model *m;
+    uint64_t layers; /* that are wanted */
     uint32_t *links; /* of each track its call (links.h) */
     ap__tx_mark *marks;
     uint32_t mark_count;
@@ -48,6 +50,15 @@ typedef struct ap__timeline {
 
 /* A device's layer, named. */
 uint64_t ap__device_layer(ap__timeline *t, uint32_t device, uint32_t sort, const char *name);
+static inline bool ap__wants(const ap__timeline *t, enum ap__json_layers layer)
+{
+    return (t->layers >> layer & 1) != 0;
+}
+/* Whether a sample lies in the part of the capture that is shown. */
+static inline bool ap__is_shown(const ap__timeline *t, uint64_t ns)
+{
+    return ns >= t->m->from_ns && ns <= t->m->to_ns;
+}
 static inline uint64_t ap__flow_id(uint32_t connection)
 {
     return (uint64_t)connection << 32;

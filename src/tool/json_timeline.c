@@ -90,10 +90,12 @@ static int ap__excerpt(ap__export *e, ap__out *o, const char *from, const char *
 }
 
 /* Writes a layer; *where: what it has become. */
-static int ap__layer(ap__timeline *t, int (*layer)(ap__timeline *), ap__stretch *where)
+static int ap__layer(ap__export *e, ap__timeline *t, int (*layer)(ap__timeline *),
+                     ap__stretch *where)
 {
     int rc = 0;
 
+    ap__export_progress(e, "timeline");
     where->from = ap__out_size(t->j.o);
     rc = layer(t);
     where->to = ap__out_size(t->j.o);
@@ -108,20 +110,20 @@ static void ap__forget_names(ap__json *j)
     j->last = 0;
 }
 
-static int ap__layers(ap__timeline *t, ap__stretch tx[2], ap__stretch *steps)
+static int ap__layers(ap__export *e, ap__timeline *t, ap__stretch tx[2], ap__stretch *steps)
 {
     static int (*const others[])(ap__timeline *) = {
         ap__layer_calls,   ap__layer_host_use, ap__layer_tasks,   ap__layer_communication,
         ap__layer_overlap, ap__layer_counters, ap__layer_fusion_and_blocks};
     ap__stretch ignored;
-    int rc = ap__layer(t, ap__layer_stamps, &tx[0]);
+    int rc = ap__layer(e, t, ap__layer_stamps, &tx[0]);
 
-    rc = rc != 0 ? rc : ap__layer(t, ap__layer_device_stamps, &tx[1]);
+    rc = rc != 0 ? rc : ap__layer(e, t, ap__layer_device_stamps, &tx[1]);
     ap__forget_names(&t->j);
-    rc = rc != 0 ? rc : ap__layer(t, ap__layer_steps, steps);
+    rc = rc != 0 ? rc : ap__layer(e, t, ap__layer_steps, steps);
     ap__forget_names(&t->j);
     for (size_t i = 0; rc == 0 && i < sizeof(others) / sizeof(others[0]); i++) {
-        rc = ap__layer(t, others[i], &ignored);
+        rc = ap__layer(e, t, others[i], &ignored);
     }
     return rc;
 }
@@ -130,7 +132,8 @@ int ap__json_timeline(ap__export *e, const ap__model *m)
 {
     ap__out *o = malloc(sizeof(*o));
     ap__timeline t = {.j = {.o = o, .process = ap__reader_meta(m->reader)->pid, .first = true},
-                      .m = m};
+                      .m = m,
+                      .layers = e->layers};
     ap__stretch tx[2] = {{0, 0}, {0, 0}};
     ap__stretch steps = {0, 0};
     char name[64];
@@ -146,7 +149,7 @@ int ap__json_timeline(ap__export *e, const ap__model *m)
     if (rc == 0) {
         ap__out_background(o);
         ap__out_text(o, "[");
-        rc = ap__layers(&t, tx, &steps);
+        rc = ap__layers(e, &t, tx, &steps);
         ap__out_text(o, "]");
         if (rc == 0) {
             rc = ap__out_finish(o);
