@@ -24,6 +24,7 @@ typedef struct ap__device_view {
     bool finished; /* there is an end_info */
     bool pmu_by_task;
     char metrics[64]; /* of sample.json: "PipeUtilization", "" */
+    char qos_events[256]; /* the same: names, with commas between */
     ap__host_clock
         clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
     uint64_t mono_raw_ns; /* the device's CLOCK_MONOTONIC_RAW when the clocks were compared */

@@ -176,11 +176,16 @@ static void ap__read_info(int host_fd, ap__meta *meta, ap__notes *notes)
 static void ap__read_sample(int host_fd, ap__meta *meta, ap__notes *notes)
 {
     cJSON *json = ap__read_json(host_fd, "sample.json", notes);
+    uint64_t hz = 0;
 
     if (json != NULL) {
         meta->has_sample = true;
         ap__copy_text(meta->devices, sizeof(meta->devices),
                       cJSON_GetObjectItemCaseSensitive(json, "devices"));
+        if (ap__json_u64(cJSON_GetObjectItemCaseSensitive(json, "host_disk_freq"), &hz) &&
+            hz <= 1000000) {
+            meta->disk_hz = (uint32_t)hz;
+        }
         cJSON_Delete(json);
     }
 }

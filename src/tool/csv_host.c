@@ -159,7 +159,7 @@ static int ap__read_tx(const ap__model *m, ap__text_pool *pool, ap__tx_row **row
     ap__stamp_record s;
 
     ap__reader_rewind(m->reader);
-    while (ap__reader_next_stamp(m->reader, &s)) {
+    while (ap__model_next_stamp(m, &s)) {
         ap__tx_row *r = ap__bulk_push((void **)rows, count, sizeof(*r));
 
         if (r == NULL) {

@@ -489,14 +489,9 @@ static int ap__gather(ap__stats *s)
                    : ap__bulk_sort((void **)&s->list, kept, sizeof(*s->list), ap__stats_by_total);
 }
 
-static void ap__statistic_row(ap__csv *c, const ap__stats *s, uint32_t index, bool core)
+/* `all`: what the device took, in all. */
+static void ap__statistic_row(ap__csv *c, const ap__stat *t, uint64_t all, bool core)
 {
-    const ap__stat *t = &s->list[index];
-    uint64_t all = 0;
-
-    for (uint32_t k = 0; k < s->count; k++) {
-        all += s->list[k].key[0] == t->key[0] ? s->list[k].total_ns : 0;
-    }
     ap__csv_row(c);
     ap__csv_u64(c, t->key[0]);
     ap__csv_text(c, ap__text_of(t->key[1]));
@@ -514,6 +509,7 @@ static void ap__statistic_row(ap__csv *c, const ap__stats *s, uint32_t index, bo
 static int ap__statistic(ap__export *e, ap__stats *s, int rc, bool core)
 {
     const char *type = core ? "op_statistic" : "communication_statistic";
+    ap__stats devices = {.count = 0};
     ap__csv *c = NULL;
 
     rc = rc != 0 ? rc : ap__gather(s);
@@ -528,11 +524,22 @@ static int ap__statistic(ap__export *e, ap__stats *s, int rc, bool core)
                            : "Device_id,OP Type,Count,Total Time(us),Min Time(us),Avg "
                              "Time(us),Max Time(us),Ratio(%)",
                       s->count);
-    for (uint32_t i = 0; c != NULL && i < s->count; i++) {
-        ap__statistic_row(c, s, i, core);
+    for (uint32_t i = 0; rc == 0 && i < s->count; i++) {
+        const ap__stat *t = &s->list[i];
+
+        rc = ap__stats_add(&devices, (const uint64_t[]){t->key[0], 0, 0}, t->total_ns);
     }
+    for (uint32_t i = 0; c != NULL && rc == 0 && i < s->count; i++) {
+        uint32_t k = 0;
+
+        while (devices.list[k].key[0] != s->list[i].key[0]) {
+            k++; /* of a few */
+        }
+        ap__statistic_row(c, &s->list[i], devices.list[k].total_ns, core);
+    }
+    ap__stats_free(&devices);
     ap__stats_free(s);
-    return c != NULL ? ap__csv_end(c) : ENOMEM;
+    return ap__csv_finish(c, rc);
 }
 
 int ap__csv_op_statistic(ap__export *e, const ap__model *m)

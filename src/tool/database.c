@@ -23,6 +23,7 @@ static int ap__write(ap__export *e, const ap__model *m, const char *name)
 
     if (rc == 0) {
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+            ap__export_progress(e, "database");
             tables[i](&db, m);
         }
         rc = ap__db_finish(&db);

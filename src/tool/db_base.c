@@ -196,7 +196,7 @@ static uint64_t ap__session_end(const ap__model *m)
         end = m->tasks[i].end_ns > end ? m->tasks[i].end_ns : end;
     }
     ap__reader_rewind(m->reader);
-    while (ap__reader_next_stamp(m->reader, &s)) {
+    while (ap__model_next_stamp(m, &s)) {
         uint64_t stamp = ap__reader_wall_ns(m->reader, s.end_ns);
 
         end = stamp > end ? stamp : end;
