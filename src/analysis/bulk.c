@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/own_thread.h"
 
 #define AP_MAPPED_FROM ((size_t)1 << 20) /* smaller ones are malloc's */
 #define AP_TRIM_US 10000u
@@ -86,19 +87,8 @@ static void *ap__trim(void *argument)
 
 static void ap__start_trimming(void)
 {
-    pthread_t thread;
-    sigset_t all;
-    sigset_t old;
-
-    if (ap__trimming) {
-        return;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    ap__trimming = pthread_create(&thread, NULL, ap__trim, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (ap__trimming) {
-        (void)pthread_detach(thread);
+    if (!ap__trimming) {
+        ap__trimming = ap__own_thread(NULL, "aclprof-trim", ap__trim, NULL) == 0;
     }
 }
 

@@ -13,6 +13,7 @@
 #include "reporter/report.h"
 #include "ring/raw.h"
 #include "session/arg_text.h"
+#include "session/autostart.h"
 #include "session/errtext.h"
 #include "session/runtime_calls.h"
 
@@ -60,7 +61,7 @@ static aclError ap__mark(const char *msg, size_t length, void *stream)
     char clean[3 * AP_MARK_EX_MAX + 8];
     size_t n = 0;
 
-    if (ap__gate_key() == AP_GATE_CLOSED) {
+    if (ap__gate_key() == AP_GATE_CLOSED && !ap__autostart_used()) {
         return ap__not_run();
     }
     tx.mark_id = atomic_fetch_add_explicit(&ap__mark_ids, 1, memory_order_relaxed) + 1;

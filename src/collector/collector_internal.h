@@ -191,7 +191,7 @@ struct ap__collector {
     pthread_mutex_t files_lock; /* one directory is made at a time: cJSON's parser has a global */
 };
 
-/* thread.c: detached threads with every signal blocked, counted in c->threads */
+/* thread.c: own threads (base/own_thread.h), detached, counted in c->threads */
 typedef void (*ap__thread_fn)(void *arg);
 int ap__thread_start(ap__collector *c, const char *name, ap__thread_fn fn, void *arg);
 void ap__collector_release(ap__collector *c); /* when the last thread and the owner are gone */

@@ -16,6 +16,7 @@
 #include "writer/file_io.h"
 
 #define AP_TICK_ROUNDS 3u
+#define AP_STREAM_LINE (AP_STREAM_NAME_MAX + 16u)
 
 /* ---- facts ---- */
 
@@ -207,6 +208,26 @@ static void ap__make_streams(ap__device *d)
     }
 }
 
+/* For a recovery, which without it goes by the vendor's usual sizes: no reason not to capture. */
+static void ap__note_record_sizes(const ap__device *d)
+{
+    char *text = malloc(d->stream_count * (size_t)AP_STREAM_LINE + 1);
+    char name[48];
+    size_t used = 0;
+
+    if (text == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < d->stream_count; i++) {
+        used += (size_t)snprintf(text + used, AP_STREAM_LINE, "%s %" PRIu32 "\n",
+                                 d->streams[i].name, d->streams[i].record_bytes);
+    }
+    (void)snprintf(name, sizeof(name), AP_DEVICE_FILES_NAME ".%" PRIu32, d->id);
+    (void)unlinkat(d->c->ext_fd, name, 0); /* of an earlier time of the device */
+    (void)ap__file_put(d->c->ext_fd, name, text, used);
+    free(text);
+}
+
 static int ap__make_files(ap__device *d, const ap__device_point *point)
 {
     ap__collector *c = d->c;
@@ -236,6 +257,7 @@ static int ap__make_files(ap__device *d, const ap__device_point *point)
     pthread_mutex_unlock(&c->files_lock);
     if (err == 0) {
         ap__make_streams(d);
+        ap__note_record_sizes(d);
         (void)snprintf(name, sizeof(name), "device_clock.%" PRIu32, d->id);
         d->clock_fd = d->before != NULL
                           ? openat(c->ext_fd, name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)

@@ -14,6 +14,7 @@
 
 #include "reader/finish_files.h"
 #include "reader/reader_internal.h"
+#include "reader/record_sizes.h"
 #include "reader/safe_file.h"
 #include "writer/control_files.h"
 #include "writer/device_files.h"
@@ -230,42 +231,18 @@ bool ap__device_records(const ap__device_view *view, ap__reader *reader, const c
     return true;
 }
 
-/* Of the files whose records must not be torn; 0: lines of text, or not known. */
-static uint32_t ap__record_bytes(const char *name, uint32_t chip)
-{
-    static const struct {
-        const char *stem;
-        uint32_t bytes;
-        uint32_t of_v6; /* on chips 15 and later */
-    } files[] = {{"stars_soc.data.", 64, 32},     {"ffts_profile.data.", 128, 128},
-                 {"ts_track.data.", 40, 40},      {"hwts.data.", 64, 64},
-                 {"aicore.data.", 128, 128},      {"l2_cache.data.", 72, 72},
-                 {"lpmFreqConv.data.", 888, 888}, {"lpmInfoConv.data.", 888, 888},
-                 {"socpmu.data.", 80, 80},        {"stars_soc_profile.data.", 64, 64},
-                 {"aicpu.data.", 256, 256},       {"hbm.data.", 24, 24},
-                 {"ddr.data.", 20, 20},           {"llc.data.", 24, 24},
-                 {"npu_mem.app.", 32, 32},        {"npu_mem.data.", 32, 32},
-                 {"npu_module_mem.data.", 24, 24}, {"qos.data.", 64, 64},
-                 {"pcie.data.", 96, 96},          {"ub.data.", 128, 128},
-                 {"tscpu.data.", 304, 304}};
-
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (strncmp(name, files[i].stem, strlen(files[i].stem)) == 0) {
-            return chip >= 15 ? files[i].of_v6 : files[i].bytes;
-        }
-    }
-    return 0;
-}
-
-int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap__notes *notes)
+int ap__device_view_finish(ap__device_view *view, int ext_fd, const ap__clock_point *end,
+                           ap__notes *notes)
 {
     ap__device_dir dir = {view->fd, view->data_fd};
+    char *sizes = ap__record_sizes_read(ext_fd, view->device, notes);
     int rc = 0;
 
     for (uint32_t i = 0; i < view->sources.count; i++) {
         view->sources.list[i].record_size =
-            ap__record_bytes(view->sources.list[i].name, view->chip);
+            ap__record_size_of(sizes, view->sources.list[i].name, view->chip);
     }
+    free(sizes);
     if (view->data_fd >= 0) {
         rc = ap__finish_sources(view->data_fd, &view->sources, NULL, notes);
     }

@@ -37,8 +37,9 @@ uint32_t ap__device_views_open(ap__reader *reader, ap__device_view *views, uint3
 void ap__device_views_close(ap__device_view *views, uint32_t count);
 
 /* Ends the directory of a device whose capture was killed: torn records are cut, .done files and
- * end_info written. 0 or errno. */
-int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap__notes *notes);
+ * end_info written. ext_fd: host/.aclprof. 0 or errno. */
+int ap__device_view_finish(ap__device_view *view, int ext_fd, const ap__clock_point *end,
+                           ap__notes *notes);
 
 /* Wall clock, ns since 1970, of device cycles. */
 uint64_t ap__device_wall_ns(const ap__device_view *view, uint64_t cycles);

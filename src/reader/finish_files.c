@@ -12,6 +12,7 @@
 
 #include "format/ext_wire.h"
 #include "reader/dictionaries.h"
+#include "reader/record_sizes.h"
 #include "reader/safe_file.h"
 #include "writer/file_io.h"
 
@@ -109,8 +110,12 @@ static uint64_t ap__whole_bytes(int fd, const ap__source *source, uint32_t at, u
     if (at + 1 != source->slice_count) {
         return size;
     }
-    if (source->kind == AP_SOURCE_DICTIONARY) {
+    if (source->kind == AP_SOURCE_DICTIONARY || record == AP_RECORD_LINES ||
+        (source->kind == AP_SOURCE_OTHER && ap__record_is_host_text(source->name))) {
         return ap__whole_lines(fd, size);
+    }
+    if (source->record_size != 0) { /* a device's file, each slice of whole records */
+        return size - size % record;
     }
     if (record == 0 || source->slices[0].number != 0) {
         return size;

@@ -244,7 +244,7 @@ static int ap__finish_devices(ap__recovery *r)
         count = ap__device_views_open(reader, views, AP_RECOVER_DEVICES);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        rc = ap__device_view_finish(&views[i], &end, r->notes);
+        rc = ap__device_view_finish(&views[i], r->ext_fd, &end, r->notes);
     }
     ap__device_views_close(views, count);
     free(views);

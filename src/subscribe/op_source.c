@@ -3,12 +3,12 @@
 #include "subscribe/op_source.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/own_thread.h"
 #include "clock/cycles.h"
 #include "collector/channels.h"
 #include "collector/platform.h"
@@ -99,7 +99,6 @@ static void *ap__reader(void *arg)
     uint64_t aged = ap__now_ms();
     uint32_t errors = 0;
 
-    (void)pthread_setname_np(pthread_self(), "aclprof-ops");
     while (errors < AP_ERRORS_MAX) {
         bool ending = atomic_load_explicit(&s->ending, memory_order_acquire);
         int n = ap__read(s);
@@ -184,8 +183,6 @@ static void ap__free(ap__op_source *s)
 ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char **why)
 {
     ap__op_source *s = calloc(1, sizeof(*s));
-    sigset_t all;
-    sigset_t saved;
     int rc = 0;
 
     *why = "memory is short";
@@ -207,10 +204,7 @@ ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char
         ap__free(s);
         return NULL;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    rc = pthread_create(&s->thread, NULL, ap__reader, s);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    rc = ap__own_thread(&s->thread, "aclprof-ops", ap__reader, s);
     if (rc != 0) {
         (void)s->driver->ops->stop(s->driver->context, device, AP_STARS_CHANNEL);
         ap__free(s);

@@ -19,6 +19,8 @@ typedef struct ap__subscribe_settings {
 aclprofSubscribeConfig *ap__subscribe_config_add(const ap__subscribe_settings *settings);
 bool ap__subscribe_config_get(const aclprofSubscribeConfig *handle, ap__subscribe_settings *out);
 bool ap__subscribe_config_remove(const aclprofSubscribeConfig *handle);
+/* Whether a value looks like such a handle, live or not: then it is no address. */
+bool ap__subscribe_config_is_handle(const void *value);
 
 /* A model is loaded on a device, or gone. Any thread. false: no memory, or the model is not known. */
 bool ap__subscribe_bind(uint32_t model, uint32_t device);

@@ -605,6 +605,7 @@ void ap__capture_place_of(const ap__capture *capture, ap__capture_place *out)
         .ext_fd = capture->dir.ext_fd,
         .data_fd = capture->dir.data_fd,
         .meta = &capture->meta,
+        .start_ns = capture->drain.convert.start.mono_raw_ns,
     };
 }
 

@@ -296,6 +296,8 @@ static void ap__from_host_settings(ap__sample *s, const ap__settings *set)
     if (set->host_usage_hz != 0) {
         ap__set_number(s, "hostProfilingSamplingInterval",
                        ap__interval(1000, set->host_usage_hz));
+        /* by this the vendor's reader tells the times of host_disk.data */
+        ap__set_number(s, "host_disk_freq", 1000 / ap__interval(1000, set->host_usage_hz));
     }
 }
 
