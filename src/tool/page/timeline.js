@@ -98,7 +98,7 @@ function drawText(text, x, y, room, colour, bold) {
 
 // Short texts in blocks: no measuring, which is dear.
 function drawName(text, x, y, room, colour) {
-  const letters = Math.floor((room - 6) / 6);
+  const letters = Math.floor((room - 6) / 6.5);
   if (letters < 3) return;
   pen.fillStyle = colour;
   pen.fillText(text.length > letters ? text.slice(0, letters - 1) + '…' : text, x + 3, y);
