@@ -13,6 +13,8 @@
 #include "reporter/vendor.h"
 #include "stamp/intern.h"
 #include "stamp/type_names.h"
+#include "subscribe/op_feed.h"
+#include "subscribe/subscribe.h"
 #include "writer/json_parse.h"
 
 _Static_assert(sizeof(MsprofApi) == sizeof(ap__wire_api), "api");
@@ -58,10 +60,16 @@ static int32_t ap__to_sink(void *sink, uint32_t aging, const void *record, uint3
     return fn(aging, record, len);
 }
 
+/* Of a record that neither a capture nor anybody behind us takes. */
+static int32_t ap__unwanted(void)
+{
+    return ap__subscribe_active() ? MSPROF_OK : MSPROF_NOT_RUNNING;
+}
+
 static int32_t ap__pass_on(ap__vendor_call call, uint32_t aging, const void *record, uint32_t len)
 {
     ap__report_fn fn = NULL;
-    int32_t rc = MSPROF_NOT_RUNNING;
+    int32_t rc = ap__unwanted();
     ap__hop hop;
 
     *(void **)&fn = ap__hop_begin(&hop, call);
@@ -75,7 +83,7 @@ static int32_t ap__pass_on(ap__vendor_call call, uint32_t aging, const void *rec
 static int32_t ap__api(ap__vendor_call call, uint32_t sink, uint32_t aging, const void *record)
 {
     ap__api_fn fn = NULL;
-    int32_t rc = MSPROF_NOT_RUNNING;
+    int32_t rc = MSPROF_OK;
     ap__hop hop;
 
     if (!ap__head_ok(record)) {
@@ -89,10 +97,11 @@ static int32_t ap__api(ap__vendor_call call, uint32_t sink, uint32_t aging, cons
         return ap__report_api(aging != 0, record);
     }
     *(void **)&fn = ap__hop_begin(&hop, call);
-    if (fn != NULL) {
-        rc = fn(aging, record);
-        ap__hop_end(&hop);
+    if (fn == NULL) {
+        return ap__unwanted();
     }
+    rc = fn(aging, record);
+    ap__hop_end(&hop);
     return rc;
 }
 
@@ -115,6 +124,9 @@ REPORTER_API int32_t MsprofReportCompactInfo(uint32_t aging, const void *record,
     }
     if (sink != NULL) {
         return ap__to_sink(sink, aging, record, len);
+    }
+    if (ap__subscribe_active() && !ap__hop_again(AP_VENDOR_COMPACT)) {
+        ap__op_feed(aging != 0, record, len);
     }
     return ap__report_wanted() ? ap__report_compact(aging != 0, record, len)
                                : ap__pass_on(AP_VENDOR_COMPACT, aging, record, len);

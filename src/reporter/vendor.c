@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reporter/report.h"
+#include "subscribe/op_feed.h"
 
 typedef int32_t (*ap__register_fn)(int32_t type, void *callback, uint32_t len);
 typedef int32_t (*ap__command_fn)(void *command, uint32_t len);
@@ -73,6 +74,9 @@ static int32_t ap__on_event(uint32_t aging, const MsprofEvent *record)
 
 static int32_t ap__on_compact(uint32_t aging, const void *record, uint32_t len)
 {
+    if (record != NULL && len >= sizeof(ap__wire_compact) - AP_WIRE_COMPACT_DATA) {
+        ap__op_feed(aging != 0, record, len);
+    }
     return ap__report_compact(aging != 0, record, len);
 }
 

@@ -49,19 +49,39 @@ static void ap__tell(ap__op_source *s, const ap__op_run *run)
 
 /* ---- the thread ---- */
 
+/* Ids of a record as the runtime has them: larger ones lie across both fields. */
+static void ap__unpack(uint16_t *stream, uint16_t *task)
+{
+    uint16_t s = *stream;
+    uint16_t t = *task;
+
+    if ((s & 0x1000) != 0) {
+        *task = (uint16_t)((t & 0x1FFF) | (s & 0xE000));
+        *stream = s & 0x7FF;
+    } else if ((s & 0x2000) != 0) {
+        *stream = t & 0x7FF;
+        *task = (uint16_t)((s & 0xFFF) | (t & 0xF000));
+    } else {
+        *stream = s & 0x7FF;
+    }
+}
+
 static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t now)
 {
+    uint16_t stream = log->stream;
+    uint16_t task = log->task;
     ap__op_run run;
     bool complete = false;
 
     if (log->magic != AP_STARS_MAGIC) {
         return;
     }
+    ap__unpack(&stream, &task);
     pthread_mutex_lock(&s->lock);
     if (AP_STARS_FUNCTION(log->head) == AP_STARS_START) {
-        ap__op_match_start(s->match, log->stream, log->task, log->cycles, now);
+        ap__op_match_start(s->match, stream, task, log->cycles, now);
     } else if (AP_STARS_FUNCTION(log->head) == AP_STARS_END) {
-        complete = ap__op_match_end(s->match, log->stream, log->task, log->cycles, now, &run);
+        complete = ap__op_match_end(s->match, stream, task, log->cycles, now, &run);
     }
     pthread_mutex_unlock(&s->lock);
     if (complete) {
@@ -110,7 +130,7 @@ static void *ap__reader(void *arg)
         errors = n < 0 ? errors + 1 : 0;
         if (now >= aged + 1000) {
             pthread_mutex_lock(&s->lock);
-            (void)ap__op_match_age(s->match, now);
+            ap__op_match_age(s->match, now);
             pthread_mutex_unlock(&s->lock);
             aged = now;
         }
@@ -228,6 +248,31 @@ void ap__op_source_launch(ap__op_source *s, uint16_t stream, uint16_t task,
     }
 }
 
+void ap__op_source_rename(ap__op_source *s, uint16_t stream, uint16_t task, uint64_t op)
+{
+    pthread_mutex_lock(&s->lock);
+    ap__op_match_rename(s->match, stream, task, op);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void ap__op_source_static(ap__op_source *s, uint16_t stream, uint16_t task,
+                          const ap__op_launch *launch)
+{
+    pthread_mutex_lock(&s->lock);
+    (void)ap__op_match_static(s->match, stream, task, launch);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t ap__op_source_missed(ap__op_source *s)
+{
+    uint64_t missed = 0;
+
+    pthread_mutex_lock(&s->lock);
+    missed = ap__op_match_missed(s->match, false);
+    pthread_mutex_unlock(&s->lock);
+    return missed;
+}
+
 void ap__op_source_catch_up(ap__op_source *s)
 {
     static const struct timespec rest = {0, AP_REST_NS};
@@ -245,11 +290,15 @@ void ap__op_source_catch_up(ap__op_source *s)
     }
 }
 
-void ap__op_source_stop(ap__op_source *s)
+uint64_t ap__op_source_stop(ap__op_source *s)
 {
+    uint64_t missed = 0;
+
     /* the thread reads meanwhile, which lets the driver empty its ring */
     (void)s->driver->ops->stop(s->driver->context, s->device, AP_STARS_CHANNEL);
     atomic_store_explicit(&s->ending, true, memory_order_release);
     (void)pthread_join(s->thread, NULL);
+    missed = ap__op_match_missed(s->match, true);
     ap__free(s);
+    return missed;
 }

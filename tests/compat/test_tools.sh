@@ -144,6 +144,46 @@ build read "$tmp/read.c" -I"$vendor" -L"$cann" -Wl,--no-as-needed -lprofapi -ldl
 with "$lib" "$tmp/read" "$cann/libmsprofiler.so"
 equal "readers of records go on" "$(cat "$tmp/log")" "1000000005002 81 seven -160 76767676"
 
+# A subscription where the vendor's reporter is bound to: its records come to us, and only then.
+cat >"$tmp/subscribe.c" <<'END'
+#include <unistd.h>
+
+#include "mock.h"
+
+int main(int argc, char **argv)
+{
+    void *ours = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+    void *(*config)(int8_t, int, void *) = NULL;
+    int (*subscribe)(uint32_t, const void *) = NULL;
+    int (*unsubscribe)(uint32_t) = NULL;
+    int32_t (*bind)(uint32_t, uint32_t) = NULL;
+    int fds[2];
+    int bad = pipe(fds) != 0;
+
+    *(void **)&config = dlsym(ours, "aclprofCreateSubscribeConfig");
+    *(void **)&subscribe = dlsym(ours, "aclprofModelSubscribe");
+    *(void **)&unsubscribe = dlsym(ours, "aclprofModelUnSubscribe");
+    *(void **)&bind = dlsym(ours, "MsprofSetDeviceIdByGeModelIdx");
+    bad |= aclInit(NULL) != 0 || aclrtSetDevice(0) != 0 || bind(1, 0) != 0;
+    bad |= rtKernelLaunch() != 0;
+    bad |= subscribe(1, config(1, 255, &fds[1])) != 0;
+    for (int i = 0; i < 5; i++) {
+        bad |= rtKernelLaunch() != 0;
+    }
+    bad |= unsubscribe(1) != 0 || fds[1] != -1;
+    for (int i = 0; i < 2; i++) {
+        bad |= rtKernelLaunch() != 0;
+    }
+    printf("told %x\n", rtProfilingTold());
+    return bad;
+}
+END
+build subscribe "$tmp/subscribe.c" -I"$vendor" -L"$cann" -Wl,--no-as-needed -lascendcl -lruntime \
+    -lprofapi -Wl,--allow-shlib-undefined -ldl
+with "" "$tmp/subscribe" "$lib" || bad "subscribe: $? $(tail -n 3 "$tmp/log")"
+equal "a subscription, the vendor's reporter: its records are ours, as long as it lasts" \
+    "$(count 'vendor MsprofReportCompactInfo'):$(grep told "$tmp/log")" "3:told 30"
+
 # ---- a tool in the place of libprofapi.so ----
 
 cp -R "$tmp/cann" "$tmp/probing"

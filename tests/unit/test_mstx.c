@@ -19,6 +19,7 @@
 #include "analysis/model.h"
 #include "format/wire_host.h"
 #include "reader/reader.h"
+#include "ring/ring.h"
 #include "scratch.h"
 #include "sim_runtime.h"
 
@@ -444,6 +445,9 @@ static void a_forked_child(void **state)
     pid_t child = 0;
     ap__reader *reader = NULL;
 
+#ifdef AP_TSAN
+    skip(); /* it does not allow for threads in a child */
+#endif
     inject();
     snprintf(of_child, sizeof(of_child), "%s/child", dir);
     d = domain.create("inherited");
