@@ -153,6 +153,7 @@ typedef struct ap__model {
     uint32_t comm_op_count;
     ap__ts_mark *ts_marks; /* by tag, index, device and time */
     uint32_t ts_mark_count;
+    bool many_streams; /* the program has told of more than 2048 */
     uint64_t unfinished_tasks; /* a start without an end, or the other way round */
 } ap__model;
 

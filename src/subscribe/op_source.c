@@ -51,17 +51,20 @@ static void ap__tell(ap__op_source *s, const ap__op_run *run)
 
 static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t now)
 {
+    uint16_t stream = log->stream;
+    uint16_t task = log->task;
     ap__op_run run;
     bool complete = false;
 
     if (log->magic != AP_STARS_MAGIC) {
         return;
     }
+    ap__stars_unpack(false, AP_STARS_KIND(log->head), &stream, &task);
     pthread_mutex_lock(&s->lock);
     if (AP_STARS_FUNCTION(log->head) == AP_STARS_START) {
-        ap__op_match_start(s->match, log->stream, log->task, log->cycles, now);
+        ap__op_match_start(s->match, stream, task, log->cycles, now);
     } else if (AP_STARS_FUNCTION(log->head) == AP_STARS_END) {
-        complete = ap__op_match_end(s->match, log->stream, log->task, log->cycles, now, &run);
+        complete = ap__op_match_end(s->match, stream, task, log->cycles, now, &run);
     }
     pthread_mutex_unlock(&s->lock);
     if (complete) {
