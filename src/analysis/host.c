@@ -231,6 +231,11 @@ static int ap__take(ap__host_load *l, const ap__raw_record *r)
         r->type == AP_TYPE_TASK_TRACK) {
         return ap__take_track(l, r);
     }
+    if (r->kind == AP_RECORD_COMPACT && r->level == AP_LEVEL_RUNTIME &&
+        r->type == AP_TYPE_STREAM_SPEC) {
+        l->m->many_streams = l->m->many_streams || ap__blob_u32(r->payload, 0) != 0;
+        return 0;
+    }
     if (r->level != AP_LEVEL_NODE) {
         return 0;
     }

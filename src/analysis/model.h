@@ -158,6 +158,7 @@ typedef struct ap__model {
     uint32_t comm_op_count;
     ap__ts_mark *ts_marks; /* by tag, index, device and time */
     uint32_t ts_mark_count;
+    bool many_streams; /* the program has told of more than 2048 */
     uint64_t unfinished_tasks; /* a start without an end, or the other way round */
     int64_t only_device;       /* its number; -1: all */
     uint64_t from_ns;          /* the part of the capture that is shown, wall clock */

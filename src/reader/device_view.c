@@ -68,6 +68,21 @@ static const char *ap__string(const cJSON *object, const char *key)
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
+/* "0xfb,0xfc" */
+static void ap__read_l2_events(ap__device_view *v, const char *list)
+{
+    while (v->l2_event_count < sizeof(v->l2_events) / sizeof(v->l2_events[0])) {
+        char *end = NULL;
+        unsigned long event = strtoul(list, &end, 16);
+
+        if (end == list || event > UINT16_MAX) {
+            return;
+        }
+        v->l2_events[v->l2_event_count++] = (uint32_t)event;
+        list = *end == ',' ? end + 1 : end;
+    }
+}
+
 static void ap__read_info(ap__device_view *v, ap__notes *notes)
 {
     cJSON *json = ap__json(v, notes, "info.json", true);
@@ -86,6 +101,7 @@ static void ap__read_info(ap__device_view *v, ap__notes *notes)
     json = ap__json(v, notes, "sample.json", false);
     (void)snprintf(v->metrics, sizeof(v->metrics), "%s", ap__string(json, "ai_core_metrics"));
     (void)snprintf(v->qos_events, sizeof(v->qos_events), "%s", ap__string(json, "qosEvents"));
+    ap__read_l2_events(v, ap__string(json, "l2CacheTaskProfilingEvents"));
     v->pmu_by_task = strcmp(ap__string(json, "ai_core_profiling_mode"), "task-based") == 0;
     cJSON_Delete(json);
 }

@@ -25,6 +25,8 @@ typedef struct ap__device_view {
     bool pmu_by_task;
     char metrics[64]; /* of sample.json: "PipeUtilization", "" */
     char qos_events[256]; /* the same: names, with commas between */
+    uint32_t l2_events[8]; /* numbers of the counters in l2_cache.data, in their order */
+    uint32_t l2_event_count;
     ap__host_clock
         clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
     uint64_t mono_raw_ns; /* the device's CLOCK_MONOTONIC_RAW when the clocks were compared */

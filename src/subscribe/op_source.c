@@ -49,23 +49,6 @@ static void ap__tell(ap__op_source *s, const ap__op_run *run)
 
 /* ---- the thread ---- */
 
-/* Ids of a record as the runtime has them: larger ones lie across both fields. */
-static void ap__unpack(uint16_t *stream, uint16_t *task)
-{
-    uint16_t s = *stream;
-    uint16_t t = *task;
-
-    if ((s & 0x1000) != 0) {
-        *task = (uint16_t)((t & 0x1FFF) | (s & 0xE000));
-        *stream = s & 0x7FF;
-    } else if ((s & 0x2000) != 0) {
-        *stream = t & 0x7FF;
-        *task = (uint16_t)((s & 0xFFF) | (t & 0xF000));
-    } else {
-        *stream = s & 0x7FF;
-    }
-}
-
 static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t now)
 {
     uint16_t stream = log->stream;
@@ -76,7 +59,7 @@ static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t n
     if (log->magic != AP_STARS_MAGIC) {
         return;
     }
-    ap__unpack(&stream, &task);
+    ap__stars_unpack(false, AP_STARS_KIND(log->head), &stream, &task);
     pthread_mutex_lock(&s->lock);
     if (AP_STARS_FUNCTION(log->head) == AP_STARS_START) {
         ap__op_match_start(s->match, stream, task, log->cycles, now);
