@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One database of the sets' databases: the same tables, with numbers that no two sets share (texts,
- * tasks, connections, devices, processes), and MERGED_SETS and MERGED_DEVICES to tell whose they are.
- * Tables and columns are taken from the databases themselves; what a column's numbers mean is known
- * by its name. */
+ * tasks, connections, devices, processes), and MERGED_SETS and MERGED_DEVICES to tell whose they
+ * are. Tables and columns are taken from the databases themselves; what a column's numbers mean is
+ * known by its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +17,8 @@
 #include "tool/merge/merge.h"
 
 #define AP_SQL_MOST 16384u
-#define AP_SET_SHIFT 40 /* numbers of tasks and connections of one set stay below */
+#define AP_HOST_ONLY "4000000000" /* connection of a stamp that no device answers */
+#define AP_SET_SHIFT 40           /* numbers of tasks and connections of one set stay below */
 
 typedef struct ap__merger {
     sqlite3 *db;
@@ -70,25 +71,44 @@ static const struct {
     const char *column;
     ap__meaning meaning;
 } ap__meanings[] = {
-    {NULL, "name", AP_TEXT},           {NULL, "message", AP_TEXT},
-    {NULL, "domainId", AP_TEXT},       {NULL, "taskType", AP_TEXT},
-    {NULL, "opType", AP_TEXT},         {NULL, "opName", AP_TEXT},
-    {NULL, "inputFormats", AP_TEXT},   {NULL, "inputDataTypes", AP_TEXT},
-    {NULL, "inputShapes", AP_TEXT},    {NULL, "outputFormats", AP_TEXT},
-    {NULL, "outputDataTypes", AP_TEXT}, {NULL, "outputShapes", AP_TEXT},
-    {NULL, "attrInfo", AP_TEXT},       {NULL, "opState", AP_TEXT},
-    {NULL, "hf32Eligible", AP_TEXT},   {NULL, "gridDim", AP_TEXT},
-    {NULL, "blockDim", AP_TEXT},       {NULL, "groupName", AP_TEXT},
-    {NULL, "algType", AP_TEXT},        {NULL, "operatorName", AP_TEXT},
-    {NULL, "component", AP_TEXT},      {NULL, "eventName", AP_TEXT},
-    {NULL, "mode", AP_TEXT},           {NULL, "metric", AP_TEXT},
-    {NULL, "args", AP_TEXT},           {"NPU_MEM", "type", AP_TEXT},
-    {"NPU_OP_MEM", "type", AP_TEXT},   {"HBM", "type", AP_TEXT},
-    {NULL, "globalTaskId", AP_NUMBER}, {NULL, "connectionId", AP_NUMBER},
-    {NULL, "opId", AP_NUMBER},         {"OVERLAP_ANALYSIS", "id", AP_NUMBER},
-    {NULL, "deviceId", AP_DEVICE},     {NULL, "dpuDeviceId", AP_DEVICE},
-    {"NPU_INFO", "id", AP_DEVICE},     {NULL, "globalPid", AP_PID},
-    {NULL, "globalTid", AP_TID},       {NULL, "endGlobalTid", AP_TID},
+    {NULL, "name", AP_TEXT},
+    {NULL, "message", AP_TEXT},
+    {NULL, "domainId", AP_TEXT},
+    {NULL, "taskType", AP_TEXT},
+    {NULL, "opType", AP_TEXT},
+    {NULL, "opName", AP_TEXT},
+    {NULL, "inputFormats", AP_TEXT},
+    {NULL, "inputDataTypes", AP_TEXT},
+    {NULL, "inputShapes", AP_TEXT},
+    {NULL, "outputFormats", AP_TEXT},
+    {NULL, "outputDataTypes", AP_TEXT},
+    {NULL, "outputShapes", AP_TEXT},
+    {NULL, "attrInfo", AP_TEXT},
+    {NULL, "opState", AP_TEXT},
+    {NULL, "hf32Eligible", AP_TEXT},
+    {NULL, "gridDim", AP_TEXT},
+    {NULL, "blockDim", AP_TEXT},
+    {NULL, "groupName", AP_TEXT},
+    {NULL, "algType", AP_TEXT},
+    {NULL, "operatorName", AP_TEXT},
+    {NULL, "component", AP_TEXT},
+    {NULL, "eventName", AP_TEXT},
+    {NULL, "mode", AP_TEXT},
+    {NULL, "metric", AP_TEXT},
+    {NULL, "args", AP_TEXT},
+    {"NPU_MEM", "type", AP_TEXT},
+    {"NPU_OP_MEM", "type", AP_TEXT},
+    {"HBM", "type", AP_TEXT},
+    {NULL, "globalTaskId", AP_NUMBER},
+    {NULL, "connectionId", AP_NUMBER},
+    {NULL, "opId", AP_NUMBER},
+    {"OVERLAP_ANALYSIS", "id", AP_NUMBER},
+    {NULL, "deviceId", AP_DEVICE},
+    {NULL, "dpuDeviceId", AP_DEVICE},
+    {"NPU_INFO", "id", AP_DEVICE},
+    {NULL, "globalPid", AP_PID},
+    {NULL, "globalTid", AP_TID},
+    {NULL, "endGlobalTid", AP_TID},
 };
 
 static ap__meaning ap__meaning_of(const char *table, const char *column, const char *type)
@@ -113,8 +133,11 @@ static void ap__add_column(ap__sql *s, ap__meaning meaning, const char *c, uint3
         ap__add(s, "coalesce((SELECT new FROM temp.texts WHERE old = t.\"%s\"), t.\"%s\")", c, c);
         break;
     case AP_NUMBER:
-        ap__add(s, "CASE WHEN t.\"%s\" >= 0 THEN t.\"%s\" + %" PRIu64 " ELSE t.\"%s\" END", c, c,
-                (uint64_t)set << AP_SET_SHIFT, c);
+        ap__add(s,
+                "CASE WHEN t.\"%s\" < 0 OR t.\"%s\" = " AP_HOST_ONLY
+                " THEN t.\"%s\" ELSE t.\"%s\" + "
+                "%" PRIu64 " END",
+                c, c, c, c, (uint64_t)set << AP_SET_SHIFT);
         break;
     case AP_DEVICE:
         ap__add(s, "coalesce((SELECT new FROM temp.devices WHERE old = t.\"%s\"), t.\"%s\")", c, c);
@@ -176,17 +199,17 @@ static void ap__make_tables(ap__merger *g)
     ap__failed(g, sqlite3_prepare_v2(g->db,
                                      "SELECT sql FROM s.sqlite_master WHERE sql IS NOT NULL AND "
                                      "name NOT IN (SELECT name FROM main.sqlite_master) "
-                                     "ORDER BY type DESC", -1, &q, NULL));
+                                     "ORDER BY type DESC",
+                                     -1, &q, NULL));
     while (g->rc == 0 && sqlite3_step(q) == SQLITE_ROW) {
         ap__exec(g, (const char *)sqlite3_column_text(q, 0));
     }
     sqlite3_finalize(q);
 }
 
-/* Once a session, or written anew at the end. */
-static bool ap__is_common(const char *table, uint32_t set, bool first)
+/* Not a set's own: of the first alone, or written anew. */
+static bool ap__is_common(const char *table, bool first)
 {
-    (void)set;
     return strcmp(table, "STRING_IDS") == 0 || strcmp(table, "RANK_DEVICE_MAP") == 0 ||
            (!first && strcmp(table, "META_DATA") == 0);
 }
@@ -200,7 +223,7 @@ static void ap__take_tables(ap__merger *g, const ap__merge *m, uint32_t set, boo
     while (g->rc == 0 && sqlite3_step(q) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(q, 0);
 
-        if (!ap__is_common(table, set, first)) {
+        if (!ap__is_common(table, first)) {
             ap__take_table(g, m, set, table);
         }
     }
@@ -255,8 +278,9 @@ static void ap__insert_set(ap__merger *g, const ap__merge *m, uint32_t set)
     char by[96];
 
     ap__merge_by_text(s, by, sizeof(by));
-    ap__failed(g, sqlite3_prepare_v2(g->db, "INSERT INTO MERGED_SETS VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                                     -1, &q, NULL));
+    ap__failed(g,
+               sqlite3_prepare_v2(g->db, "INSERT INTO MERGED_SETS VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                                  -1, &q, NULL));
     if (g->rc == 0) {
         (void)sqlite3_bind_int64(q, 1, set);
         (void)sqlite3_bind_int64(q, 2, s->rank);

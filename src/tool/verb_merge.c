@@ -22,22 +22,23 @@ typedef struct ap__wishes {
 
 static void ap__usage(FILE *out)
 {
-    fprintf(out,
-            "Usage: aclprof merge [options] --output DIR PATH…\n\n"
-            "Makes one trace and one database of the results of several ranks or processes: of each\n"
-            "PROF_* at a PATH or up to two levels below it. Incomplete sets are taken as they are.\n"
-            "Clocks are put in line: on one host by its CLOCK_MONOTONIC_RAW, devices by the\n"
-            "snapshots of their clocks, several hosts by --align or their wall clocks; the error is\n"
-            "told. Ranks are those of RANK_ID, RANK and the like when the program ran.\n\n"
-            "  -o, --output DIR  where merged_<time>.tar, .db or .pftrace are made\n"
-            "  --type T          archive (for Perfetto from version 58), db, trace (one .pftrace for\n"
-            "                    any), or several with commas (archive,db)\n"
-            "  --align NAME      the n-th stamps of this name ended at the same time on all ranks,\n"
-            "                    such as one around a barrier\n"
-            "  -h, --help        print this\n\n"
-            "Exit codes: 0 all are in, 1 failed, 2 wrong options, %d some could not be read and were\n"
-            "left out.\n",
-            AP_MERGE_LEFT_OUT);
+    fprintf(
+        out,
+        "Usage: aclprof merge [options] --output DIR PATH…\n\n"
+        "Makes one trace and one database of the results of several ranks or processes: of each\n"
+        "PROF_* at a PATH or up to two levels below it. Incomplete sets are taken as they are.\n"
+        "Clocks are put in line: on one host by its CLOCK_MONOTONIC_RAW, devices by the\n"
+        "snapshots of their clocks, several hosts by --align or their wall clocks; the error is\n"
+        "told. Ranks are those of RANK_ID, RANK and the like when the program ran.\n\n"
+        "  -o, --output DIR  where merged_<time>.tar, .db or .pftrace are made\n"
+        "  --type T          archive (for Perfetto from version 58), db, trace (one .pftrace for\n"
+        "                    any), or several with commas (archive,db)\n"
+        "  --align NAME      the n-th stamps of this name ended at the same time on all ranks,\n"
+        "                    such as one around a barrier\n"
+        "  -h, --help        print this\n\n"
+        "Exit codes: 0 all are in, 1 failed, 2 wrong options, %d some could not be read and were\n"
+        "left out.\n",
+        AP_MERGE_LEFT_OUT);
 }
 
 static bool ap__types(const char *text, ap__wishes *w)
@@ -189,8 +190,10 @@ static int ap__options(int argc, char **argv, ap__merge *m, ap__wishes *w)
             break;
         case 't':
             if (!ap__types(optarg, w)) {
-                fprintf(stderr, "aclprof merge: --type is '%s'; it can be archive, db, trace, all, "
-                                "or several with commas\n", optarg);
+                fprintf(stderr,
+                        "aclprof merge: --type is '%s'; it can be archive, db, trace, all, "
+                        "or several with commas\n",
+                        optarg);
                 return 2;
             }
             break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first set's times stay. Sets of the same machine have one CLOCK_MONOTONIC_RAW: it puts them in
- * line whatever was done to the wall clock between them. Machines are put in line by stamps that all
- * ranks have at the same time (the end of a barrier), or left to their wall clocks. */
+/* The first set's times stay. Sets of the same machine have one CLOCK_MONOTONIC_RAW: it puts them
+ * in line whatever was done to the wall clock between them. Machines are put in line by stamps that
+ * all ranks have at the same time (the end of a barrier), or left to their wall clocks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 #include "tool/merge/merge.h"
 
-#define AP_SAME_BOOT_NS ((uint64_t)10 * 1000000000u) /* wall clocks are corrected while they run */
+#define AP_SAME_BOOT_NS ((uint64_t)10 * 1000000000u) /* wall clocks are corrected while they run   \
+                                                      */
 
 static bool ap__same_machine(const ap__merge_set *a, const ap__merge_set *b)
 {
@@ -82,8 +83,7 @@ static void ap__align_group(ap__merge *m, uint32_t reference, uint32_t group)
                 ap__stamps_apart(&m->sets[r], set, &apart, &error)) {
                 /* both ends have been counted with their own machine's offset */
                 first->by = AP_MERGE_STAMPS;
-                first->shift_ns = apart + m->sets[r].shift_ns -
-                                  (first->offset_ns - set->offset_ns);
+                first->shift_ns = apart + m->sets[r].shift_ns - (first->offset_ns - set->offset_ns);
                 first->error_ns = error;
                 return;
             }
@@ -115,8 +115,8 @@ void ap__merge_align(ap__merge *m)
             } else {
                 s->by = first->by == AP_MERGE_REFERENCE ? AP_MERGE_SAME_HOST : first->by;
                 s->shift_ns = first->offset_ns + first->shift_ns - s->offset_ns;
-                s->error_ns = first->error_ns == UINT64_MAX ? UINT64_MAX
-                                                            : first->error_ns + s->error_ns;
+                s->error_ns =
+                    first->error_ns == UINT64_MAX ? UINT64_MAX : first->error_ns + s->error_ns;
             }
         }
     }

@@ -140,7 +140,8 @@ static void ap__attributes(const ap__merge *m, bool *ok, cJSON *manifest)
             (void)snprintf(text, sizeof(text), "%s: left out", s->label);
         } else {
             ap__merge_by_text(s, by, sizeof(by));
-            (void)snprintf(text, sizeof(text), "%s: %.128s, host %.128s, process %u, shifted by "
+            (void)snprintf(text, sizeof(text),
+                           "%s: %.128s, host %.128s, process %u, shifted by "
                            "%" PRId64 " ns (%s)",
                            s->label, s->process, s->host, s->pid, s->shift_ns, by);
         }

@@ -33,8 +33,8 @@ typedef struct ap__merge_set {
     uint32_t global_pid; /* no two sets have the same */
     char host[128];
     char process[128];
-    char label[192]; /* "rank 3", "rank 3 · node1", "set 2" */
-    int state;       /* ap__reader_state */
+    char label[192];   /* "rank 3", "rank 3 · node1", "set 2" */
+    int state;         /* ap__reader_state */
     int64_t offset_ns; /* wall clock minus CLOCK_MONOTONIC_RAW */
     bool has_clock;
     uint64_t boot_ns; /* about when its machine was started */

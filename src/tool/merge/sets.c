@@ -131,10 +131,9 @@ static void ap__devices(ap__merge_set *s, ap__reader *reader)
     uint32_t count = views != NULL ? ap__device_views_open(reader, views, AP_MODEL_DEVICES) : 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        s->devices[s->device_count++] =
-            (ap__merge_device){.device = views[i].device,
-                               .snapshots = views[i].precise.snapshots,
-                               .error_ns = views[i].precise.error_ns};
+        s->devices[s->device_count++] = (ap__merge_device){.device = views[i].device,
+                                                           .snapshots = views[i].precise.snapshots,
+                                                           .error_ns = views[i].precise.error_ns};
     }
     ap__device_views_close(views, count);
     free(views);
@@ -247,7 +246,6 @@ void ap__merge_survey(ap__merge *m)
     ap__number_devices(m);
     ap__number_processes(m);
     ap__labels(m);
-
 }
 
 void ap__merge_free(ap__merge *m)

@@ -46,14 +46,14 @@ static const struct {
     uint32_t field;
     ap__change change;
 } ap__changes[] = {
-    {AP_TOP, 10, AP_SEQUENCE},     {AP_TOP, 6, AP_CLOCKS},
-    {AP_TOP, 60, AP_INTO_TRACK},   {AP_TOP, 11, AP_INTO_EVENT},
-    {AP_INTO_TRACK, 1, AP_UUID},   {AP_INTO_TRACK, 5, AP_UUID},
+    {AP_TOP, 10, AP_SEQUENCE},           {AP_TOP, 6, AP_CLOCKS},
+    {AP_TOP, 60, AP_INTO_TRACK},         {AP_TOP, 11, AP_INTO_EVENT},
+    {AP_INTO_TRACK, 1, AP_UUID},         {AP_INTO_TRACK, 5, AP_UUID},
     {AP_INTO_TRACK, 3, AP_INTO_PROCESS}, {AP_INTO_TRACK, 4, AP_INTO_THREAD},
-    {AP_INTO_PROCESS, 1, AP_PID},  {AP_INTO_PROCESS, 6, AP_LABEL},
-    {AP_INTO_THREAD, 1, AP_PID},   {AP_INTO_EVENT, 11, AP_UUID},
-    {AP_INTO_EVENT, 31, AP_UUID},  {AP_INTO_EVENT, 45, AP_UUID},
-    {AP_INTO_EVENT, 47, AP_FLOW},  {AP_INTO_EVENT, 48, AP_FLOW},
+    {AP_INTO_PROCESS, 1, AP_PID},        {AP_INTO_PROCESS, 6, AP_LABEL},
+    {AP_INTO_THREAD, 1, AP_PID},         {AP_INTO_EVENT, 11, AP_UUID},
+    {AP_INTO_EVENT, 31, AP_UUID},        {AP_INTO_EVENT, 45, AP_UUID},
+    {AP_INTO_EVENT, 47, AP_FLOW},        {AP_INTO_EVENT, 48, AP_FLOW},
 };
 
 static ap__change ap__change_of(ap__change in, uint32_t field)
