@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "reader/device_clock.h"
 #include "reader/meta.h"
 #include "reader/reader.h"
 #include "reader/slice_cursor.h"
@@ -29,6 +30,7 @@ typedef struct ap__device_view {
     uint32_t l2_event_count;
     ap__host_clock
         clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
+    ap__device_clock precise; /* of an aligned reader (ap__reader_align), else empty */
     uint64_t mono_raw_ns; /* the device's CLOCK_MONOTONIC_RAW when the clocks were compared */
     char ctrl_cpu[64];    /* "0": the cores that run the system, and the AI CPU's */
     char ai_cpu[64];

@@ -35,6 +35,7 @@ int ap__text_map_add(ap__text_map *map, uint64_t key, const char *text, size_t l
     void *bytes = map->text;
     int rc = 0;
 
+    length = strnlen(text, length); /* a damaged one may have a NUL inside */
     if (length >= AP_TEXT_MAP_LIMIT - map->text_size) {
         map->full = true;
         return ENOSPC;

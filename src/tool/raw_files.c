@@ -80,7 +80,7 @@ static int ap__slice_lines(ap__lines *l, int data_fd, const char *name, ap__note
                 l->line[l->used++] = buffer[i];
             }
         }
-        at += (uint64_t)n;
+        at = ap__skip_hole(fd, at + (uint64_t)n, size); /* it would be NULs, which do not count */
     }
     if (fd >= 0) {
         (void)close(fd);
