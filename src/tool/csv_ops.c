@@ -647,6 +647,7 @@ int ap__csv_op_statistic(ap__export *e, const ap__model *m)
         const ap__node *node = ap__task_node(m, t);
         const char *type = node != NULL ? ap__reader_hash_text(m->reader, node->op_type) : NULL;
 
+        ap__bulk_step();
         if (type != NULL) {
             rc = ap__stats_add(&s,
                                (const uint64_t[]){m->devices[t->device].device, (uintptr_t)type,

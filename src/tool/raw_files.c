@@ -11,6 +11,15 @@
 #include "reader/reader_internal.h"
 #include "reader/safe_file.h"
 
+bool ap__has_file(const ap__model *m, uint32_t device, const char *file)
+{
+    const ap__device_view *view = &m->devices[device];
+    char name[96];
+
+    (void)snprintf(name, sizeof(name), "%s.%" PRIu32, file, view->device);
+    return view->data_fd >= 0 && ap__sources_find(&view->sources, name) != NULL;
+}
+
 int ap__each_record(const ap__model *m, uint32_t device, const char *file, uint32_t bytes,
                     int (*each)(void *context, uint32_t device, ap__blob record), void *context)
 {
