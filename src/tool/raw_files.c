@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/utf8.h"
 #include "reader/reader_internal.h"
 #include "reader/safe_file.h"
 
@@ -68,6 +69,11 @@ typedef struct ap__lines {
 static int ap__give(ap__lines *l)
 {
     l->line[l->used] = '\0';
+    if (!ap__utf8_is_clean(l->line, l->used)) {
+        for (size_t i = 0; i < l->used; i++) {
+            l->line[i] = (unsigned char)l->line[i] < 0x80 ? l->line[i] : '?';
+        }
+    }
     l->used = 0;
     return l->each(l->context, l->device, l->line);
 }
