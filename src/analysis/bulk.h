@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AP_BULK_MEMORY ((size_t)160 << 20)   /* of all arrays, before one goes to a file */
-#define AP_BULK_RESIDENT ((size_t)320 << 20) /* of the process, before pages are let go */
+#define AP_BULK_MEMORY ((size_t)128 << 20)   /* of all arrays, before one goes to a file */
+#define AP_BULK_RESIDENT ((size_t)256 << 20) /* of the process, before pages are let go */
 
 #define AP_BULK_STEPS 16384u
 

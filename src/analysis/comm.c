@@ -78,6 +78,7 @@ static int ap__collect(ap__model *m)
             track != NULL && track->node != AP_NONE ? &m->nodes[track->node] : NULL;
         ap__comm_op *op = NULL;
 
+        ap__bulk_step();
         if (node == NULL || node->task_type != AP_NODE_COMMUNICATION) {
             continue;
         }

@@ -202,6 +202,7 @@ static void ap__give_tasks(const ap__model *m, ap__comm_task *list, uint32_t cou
         const ap__stretch *call = NULL;
         ap__comm_task *info = NULL;
 
+        ap__bulk_step();
         if (track == NULL || track->node == AP_NONE ||
             m->nodes[track->node].task_type != AP_NODE_COMMUNICATION) {
             continue;

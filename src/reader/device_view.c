@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/ext_wire.h"
+#include "format/utf8.h"
 #include "reader/finish_files.h"
 #include "reader/reader_internal.h"
 #include "reader/record_sizes.h"
@@ -100,7 +101,8 @@ static void ap__read_info(ap__device_view *v, ap__notes *notes)
     cJSON_Delete(json);
     json = ap__json(v, notes, "sample.json", false);
     (void)snprintf(v->metrics, sizeof(v->metrics), "%s", ap__string(json, "ai_core_metrics"));
-    (void)snprintf(v->qos_events, sizeof(v->qos_events), "%s", ap__string(json, "qosEvents"));
+    (void)ap__utf8_clean(v->qos_events, sizeof(v->qos_events) - 1, ap__string(json, "qosEvents"),
+                         strlen(ap__string(json, "qosEvents")));
     ap__read_l2_events(v, ap__string(json, "l2CacheTaskProfilingEvents"));
     v->pmu_by_task = strcmp(ap__string(json, "ai_core_profiling_mode"), "task-based") == 0;
     cJSON_Delete(json);

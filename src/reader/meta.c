@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/utf8.h"
 #include "reader/safe_file.h"
 
 #define AP_CONTROL_MAX ((size_t)2 << 20) /* no control file of the vendor's is larger */
@@ -16,8 +17,7 @@ static void ap__copy_text(char *out, size_t size, const cJSON *item)
     size_t n = 0;
 
     if (cJSON_IsString(item) && item->valuestring != NULL) {
-        n = strnlen(item->valuestring, size - 1);
-        memcpy(out, item->valuestring, n);
+        n = ap__utf8_clean(out, size - 1, item->valuestring, strlen(item->valuestring));
     }
     out[n] = '\0';
 }

@@ -32,7 +32,7 @@ typedef struct ap__stamp_reader {
     uint32_t join_count;
     char *joined; /* text of the join given out last */
     ap__wire_tx current;
-    char message[AP_TX_MESSAGE_BYTES + 1];
+    char message[AP_TX_MESSAGE_BYTES * 3 + 1]; /* repaired UTF-8 may be longer */
 } ap__stamp_reader;
 
 struct ap__reader {

@@ -103,6 +103,7 @@ int ap__csv_api_statistic(ap__export *e, const ap__model *m)
         const ap__api_call *call = &m->calls[i];
         uint64_t item = call->level == AP_LEVEL_HCCL ? call->item : 0;
 
+        ap__bulk_step();
         rc = ap__stats_add(&s, (const uint64_t[]){call->level, call->type, item},
                            call->end_ns - call->start_ns);
     }

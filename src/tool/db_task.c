@@ -187,11 +187,13 @@ static uint32_t *ap__global_ids(const ap__model *m, uint32_t next)
         ids[i] = AP_NONE;
     }
     for (uint32_t i = 0; ids != NULL && i < m->task_count; i++) {
+        ap__bulk_step();
         if (m->tasks[i].track != AP_NONE) {
             ids[m->tasks[i].track] = i;
         }
     }
     for (uint32_t i = 0; ids != NULL && i < m->track_count; i++) {
+        ap__bulk_step();
         if (ids[i] == AP_NONE &&
             (m->tracks[i].node != AP_NONE || m->tracks[i].type == AP_TASK_MEMCPY)) {
             ids[i] = next++;

@@ -163,6 +163,12 @@ int ap__export_tables(ap__export *e, const ap__model *m)
         ap__csv_host_mem_usage,
         ap__csv_host_network_usage,
         ap__csv_host_disk_usage,
+        ap__csv_hbm,
+        ap__csv_nic,
+        ap__csv_roce,
+        ap__csv_host_cpu_usage,
+        ap__csv_os_runtime_statistic,
+        ap__csv_cpu_tables,
     };
     const uint32_t count = sizeof(tables) / sizeof(tables[0]);
     _Static_assert(sizeof(tables) / sizeof(tables[0]) == AP_EXPORT_TABLES, "steps of the bar");

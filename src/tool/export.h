@@ -41,9 +41,9 @@ void ap__export_failed(ap__export *e, const char *file, int rc);
 /* The next step begins; NULL: all are done, the bar goes away. */
 void ap__export_progress(ap__export *e, const char *what);
 /* Steps that the bar has to count. */
-#define AP_EXPORT_TABLES 30u
+#define AP_EXPORT_TABLES 36u
 #define AP_EXPORT_LAYERS 10u
-#define AP_EXPORT_DATABASE 7u
+#define AP_EXPORT_DATABASE 9u
 
 /* All CSV files. 0, or the first errno with the others made all the same. When there are rows for
  * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers wait
@@ -78,6 +78,12 @@ int ap__csv_cpu_usage(ap__export *e, const ap__model *m);
 int ap__csv_sys_mem(ap__export *e, const ap__model *m);
 int ap__csv_process_cpu_usage(ap__export *e, const ap__model *m);
 int ap__csv_process_mem(ap__export *e, const ap__model *m);
+int ap__csv_hbm(ap__export *e, const ap__model *m);
+int ap__csv_nic(ap__export *e, const ap__model *m);
+int ap__csv_roce(ap__export *e, const ap__model *m);
+int ap__csv_host_cpu_usage(ap__export *e, const ap__model *m);
+int ap__csv_os_runtime_statistic(ap__export *e, const ap__model *m);
+int ap__csv_cpu_tables(ap__export *e, const ap__model *m); /* six */
 int ap__csv_host_mem_usage(ap__export *e, const ap__model *m);
 int ap__csv_host_network_usage(ap__export *e, const ap__model *m);
 int ap__csv_host_disk_usage(ap__export *e, const ap__model *m);

@@ -130,6 +130,7 @@ static int ap__find_parents(ap__tasks *a)
     int rc = 0;
 
     for (uint32_t i = 0; i < m->task_count; i++) {
+        ap__bulk_step();
         if (m->tasks[i].part != AP_NONE) {
             ap__whole *p = ap__bulk_push((void **)&parts, &count, sizeof(*p));
 
@@ -152,6 +153,7 @@ static int ap__find_parents(ap__tasks *a)
         uint32_t low = 0;
         uint32_t high = count;
 
+        ap__bulk_step();
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
 
@@ -270,6 +272,7 @@ int ap__layer_overlap(ap__timeline *t)
     int rc = 0;
 
     for (uint32_t i = 0; i < t->m->task_count; i++) {
+        ap__bulk_step();
         has_tasks[t->m->tasks[i].device] = 1;
     }
     for (uint32_t i = 0; rc == 0 && i < t->m->device_count; i++) {

@@ -161,6 +161,7 @@ static uint8_t *ap__copying_calls(const ap__timeline *t)
     for (uint32_t i = 0; copies != NULL && i < t->m->task_count; i++) {
         uint32_t track = t->m->tasks[i].track;
 
+        ap__bulk_step();
         if (track != AP_NONE && t->m->tracks[track].type == AP_TASK_MEMCPY &&
             t->links[track] != AP_NONE) {
             copies[t->links[track]] = 1;

@@ -87,6 +87,7 @@ static void ap__collect_flows(ap__pf *p)
         uint32_t track = p->m->tasks[i].track;
         ap__flow_pair *pair = NULL;
 
+        ap__bulk_step();
         if (track == AP_NONE || p->links[track] == AP_NONE) {
             continue;
         }

@@ -106,6 +106,40 @@ is 1 "$tool" export --model-id 1 --iteration-id 9 --output "$tmp/q" "$prof"
 is 2 "$tool" export --model-id 1 --output "$tmp/q" "$prof"
 says "want each other"
 
+# ---- sets of counters ----
+
+# set NAME: op_summary of a capture with that set, the line of MatMul_2 (cube) and of Add_1 (vector)
+set_of() {
+    rm -rf "$tmp/set"
+    cp -r "$prof" "$tmp/set"
+    sed -i "s/\"ai_core_metrics\": \"PipeUtilization\"/\"ai_core_metrics\": \"$1\"/" \
+        "$tmp"/set/device_0/sample.json
+    is 0 "$tool" export --summary "$tmp/set"
+    head -n 1 "$tmp/set/$out"/op_summary_*.csv >"$tmp/header"
+    cube=$(grep ',MatMul_2,' "$tmp/set/$out"/op_summary_*.csv)
+    vector=$(grep ',Add_1,' "$tmp/set/$out"/op_summary_*.csv)
+    fields=$(($(tr -cd , <"$tmp/header" | wc -c) + 1))
+    # commas within the quoted shapes are none between fields
+    for line in "$cube" "$vector"; do
+        n=$(echo "$line" | sed 's/"""[^"]*"""/x/g' | tr -cd , | wc -c)
+        [ $((n + 1)) -eq "$fields" ] || fail "$1: $((n + 1)) fields instead of $fields"
+    done
+}
+# 55 µs on 20 cores, 30 µs on 8: cycles and counters are known shares of each other
+set_of ResourceConflictRatio
+grep -q 'aicore_time(us),aic_total_cycles,aiv_time(us),aiv_total_cycles,aiv_vec_bankgroup_cflt_ratio,aiv_vec_bank_cflt_ratio,aiv_vec_resc_cflt_ratio$' "$tmp/header" || fail "header of conflicts"
+case $vector in *,0.0,0,*,356400,0.125,0.25,0.063) ;; *) fail "conflicts: $vector" ;; esac
+case $cube in *,0.0,0,0.0,0.0,0.0) ;; *) fail "conflicts of a cube kernel: $cube" ;; esac
+set_of ArithmeticUtilization
+grep -q 'aic_mac_fp16_ratio,aic_mac_int8_ratio,aic_cube_fops,aiv_time(us),aiv_total_cycles,aiv_vec_fp32_ratio,aiv_vec_fp16_ratio,aiv_vec_int32_ratio,aiv_vec_misc_ratio,aiv_vector_fops$' "$tmp/header" || fail "header of arithmetic"
+case $cube in *,0.125,0.25,N/A,0.0,0,0.0,0.0,0.0,0.0,N/A) ;; *) fail "arithmetic: $cube" ;; esac
+case $vector in *,0.0,0.0,N/A,*,356400,0.062,0.231,0.111,0.0,N/A | *,0.063,0.231,0.111,0.0,N/A) ;; *) fail "arithmetic: $vector" ;; esac
+set_of L2Cache
+grep -q 'aic_r1_read_cache_miss_allocate,aiv_time(us),aiv_total_cycles,aiv_write_cache_hit,.*,aiv_r1_read_cache_miss_allocate$' "$tmp/header" || fail "header of L2"
+case $vector in *,356400,44550,89100,22275,11137,71280,39600) ;; *) fail "L2: $vector" ;; esac
+set_of Memory # what its counts stand for is not known
+grep -q 'aicore_time(us),aic_total_cycles,aiv_time(us),aiv_total_cycles$' "$tmp/header" || fail "header of Memory"
+
 # ---- several, of which one is bad ----
 
 mkdir "$tmp/many"
