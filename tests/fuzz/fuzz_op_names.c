@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     length = strlen(name);
     type = ap__op_type_length(name, length);
     assert(type <= length && (length == 0 || type != 0));
-    number = ap__op_number(name);
-    assert(number != 0 && ap__op_number(name) == number);
+    number = ap__op_number(name, NULL);
+    assert(number != 0 && ap__op_number(name, NULL) == number);
     assert(ap__op_name(number, out, sizeof(out)) <= length);
     assert(strncmp(out, name, strlen(out)) == 0);
     assert(strlen(out) == length || strlen(out) < AP_OP_NAME_BYTES);
