@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #define AP_SLOT_BITS 12u
 #define AP_DOMAINS (1u << AP_SLOT_BITS) /* different names of a process; the first is "default" */
 #define AP_NAME_MAX 1023u
+#define AP_LIST_MAX 1024u
 
 /* id and name do not change once there is a handle. */
 typedef struct ap__domain {
@@ -25,7 +27,10 @@ typedef struct ap__domain {
     uint32_t generation;
 } ap__domain;
 
-static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER; /* of creation and destruction */
+/* Of creation and destruction, and of the lists. */
+static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER;
+static char ap__include[AP_LIST_MAX + 1];
+static char ap__exclude[AP_LIST_MAX + 1];
 static ap__domain ap__domains[AP_DOMAINS];
 static uint32_t ap__count;
 static __thread bool ap__inside __attribute__((tls_model("initial-exec")));
@@ -180,13 +185,27 @@ static bool ap__listed(const char *list, const char *name)
     return false;
 }
 
+/* With the lock. */
 static bool ap__is_wanted(const char *name)
 {
-    const char *include = secure_getenv("ACLPROF_MSTX_DOMAIN_INCLUDE");
-    const char *exclude = secure_getenv("ACLPROF_MSTX_DOMAIN_EXCLUDE");
+    const char *include = ap__include;
+    const char *exclude = ap__exclude;
 
+    if (include[0] == '\0' && exclude[0] == '\0') {
+        include = secure_getenv("ACLPROF_MSTX_DOMAIN_INCLUDE");
+        exclude = secure_getenv("ACLPROF_MSTX_DOMAIN_EXCLUDE");
+    }
     return (include == NULL || include[0] == '\0' || ap__listed(include, name)) &&
            (exclude == NULL || !ap__listed(exclude, name));
+}
+
+void ap__mstx_choose(const char *include, const char *exclude)
+{
+    if (ap__enter()) {
+        (void)snprintf(ap__include, sizeof(ap__include), "%s", include);
+        (void)snprintf(ap__exclude, sizeof(ap__exclude), "%s", exclude);
+        ap__leave();
+    }
 }
 
 bool ap__mstx_domain_wanted(void *handle, uint64_t key, uint64_t *id)
@@ -200,8 +219,12 @@ bool ap__mstx_domain_wanted(void *handle, uint64_t key, uint64_t *id)
     domain = &ap__domains[(uintptr_t)handle & (AP_DOMAINS - 1u)];
     wanted = atomic_load_explicit(&domain->wanted, memory_order_relaxed);
     if (wanted >> 1 != (key & UINT64_MAX >> 1)) { /* once a capture */
+        if (!ap__enter()) {
+            return false;
+        }
         wanted = key << 1 | (ap__is_wanted(domain->name) ? 1 : 0);
         atomic_store_explicit(&domain->wanted, wanted, memory_order_relaxed);
+        ap__leave();
     }
     return (wanted & 1) != 0;
 }
@@ -211,4 +234,6 @@ void ap__mstx_domains_child(void)
     if (!ap__inside) { /* else the thread that goes on in the child has it */
         (void)pthread_mutex_init(&ap__lock, NULL);
     }
+    ap__include[0] = '\0'; /* no configuration profiles the child */
+    ap__exclude[0] = '\0';
 }

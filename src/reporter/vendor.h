@@ -43,7 +43,7 @@ typedef enum ap__vendor_call {
 void *ap__vendor_next(ap__vendor_call call);
 
 /* A call of it. Begin gives the function to call, or NULL: nothing is behind us, or all of it is
- * calling us already; then there is no end. A hop is on the stack of the function that calls. */
+ * calling us already; then there is no end. */
 typedef struct ap__hop {
     uint32_t outer;
 } ap__hop;

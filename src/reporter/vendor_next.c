@@ -13,7 +13,7 @@
 #include "reporter/vendor.h"
 
 #define AP_PLACES 3u /* behind us, and behind either of the other names */
-#define AP_HOPS 6u /* few: they lie in the static TLS, of which dlopen has little to give */
+#define AP_HOPS 8u
 
 static const char *const ap__names[AP_VENDOR_CALLS] = {
     [AP_VENDOR_API] = "MsprofReportApi",
@@ -108,20 +108,19 @@ void *ap__vendor_next(ap__vendor_call call)
 /* ---- calls on their way ---- */
 
 /* Those of this thread, the outermost first. frame tells one that was left by longjmp: it lies
- * deeper than whoever comes now. */
+ * deeper than whoever comes now. Small: threads of all programs that load us have it. */
 static __thread struct {
-    uint8_t depth;
-    uint8_t calls[AP_HOPS];
-    struct {
-        void *fn;
-        uintptr_t frame;
-    } hops[AP_HOPS];
+    uintptr_t frame[AP_HOPS];
+    uint8_t call[AP_HOPS];
+    uint8_t place[AP_HOPS];
+    uint32_t depth;
 } ap__way __attribute__((tls_model("initial-exec")));
 
 static bool ap__is_on_way(ap__vendor_call call, const void *fn)
 {
     for (uint32_t i = 0; i < ap__way.depth; i++) {
-        if (ap__way.calls[i] == call && (fn == NULL || ap__way.hops[i].fn == fn)) {
+        if (ap__way.call[i] == call &&
+            (fn == NULL || ap__at_place(call, ap__way.place[i]) == fn)) {
             return true;
         }
     }
@@ -130,7 +129,7 @@ static bool ap__is_on_way(ap__vendor_call call, const void *fn)
 
 static void ap__forget_left(uintptr_t frame)
 {
-    while (ap__way.depth != 0 && ap__way.hops[ap__way.depth - 1].frame <= frame) {
+    while (ap__way.depth != 0 && ap__way.frame[ap__way.depth - 1] <= frame) {
         ap__way.depth--;
     }
 }
@@ -143,11 +142,13 @@ bool ap__hop_again(ap__vendor_call call)
 
 void *ap__hop_begin(ap__hop *hop, ap__vendor_call call)
 {
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0); /* the caller's, as good as */
     void *fn = NULL;
+    uint32_t place = 0;
 
-    ap__forget_left((uintptr_t)hop);
+    ap__forget_left(frame);
     hop->outer = ap__way.depth;
-    for (uint32_t place = 0; place < AP_PLACES && fn == NULL; place++) {
+    for (; place < AP_PLACES && fn == NULL; place++) {
         if (place == 0 || ap__is_on_way(call, NULL)) { /* only then does the loader matter */
             fn = ap__at_place(call, place);
             fn = fn != NULL && !ap__is_on_way(call, fn) ? fn : NULL;
@@ -156,9 +157,9 @@ void *ap__hop_begin(ap__hop *hop, ap__vendor_call call)
     if (fn == NULL || ap__way.depth == AP_HOPS) {
         return NULL;
     }
-    ap__way.calls[ap__way.depth] = (uint8_t)call;
-    ap__way.hops[ap__way.depth].fn = fn;
-    ap__way.hops[ap__way.depth].frame = (uintptr_t)hop;
+    ap__way.call[ap__way.depth] = (uint8_t)call;
+    ap__way.place[ap__way.depth] = (uint8_t)(place - 1);
+    ap__way.frame[ap__way.depth] = frame;
     atomic_signal_fence(memory_order_seq_cst); /* a signal handler may report, too */
     ap__way.depth++;
     return fn;
@@ -166,5 +167,5 @@ void *ap__hop_begin(ap__hop *hop, ap__vendor_call call)
 
 void ap__hop_end(const ap__hop *hop)
 {
-    ap__way.depth = (uint8_t)hop->outer;
+    ap__way.depth = hop->outer;
 }

@@ -538,6 +538,51 @@ static void domains_are_chosen(void **state)
     marks_of(sub, NULL, NULL, WANTED("default", "one", "two", "one two"));
 }
 
+/* Those of a configuration come before the environment's, and end with its capture. */
+static void domains_of_a_configuration(void **state)
+{
+    const char *dir = ((scratch *)*state)->path;
+    char json[1400];
+    void *one = NULL;
+    void *two = NULL;
+    ap__reader *reader = NULL;
+    aclprofConfig *config = NULL;
+    char sub[600];
+
+    inject();
+    one = domain.create("one");
+    two = domain.create("two");
+    assert_int_equal(simrtSetDevice(0), SIMRT_OK);
+    assert_int_equal(setenv("ACLPROF_MSTX_DOMAIN_INCLUDE", "default", 1), 0);
+    memset(json, 'x', sizeof(json)); /* too long a list */
+    memcpy(json, "{\"mstxDomainInclude\":\"", 22);
+    memcpy(json + 1300, "\"}", 3);
+    assert_int_equal(MsprofInit(MSPROF_INIT_ENV, json, 1303), 3);
+    snprintf(json, sizeof(json),
+             "{\"result_dir\":\"%s/1\",\"msproftx\":\"on\",\"taskTime\":\"on\","
+             "\"mstxDomainInclude\":\"one,two\",\"mstxDomainExclude\":\"two\"}",
+             dir);
+    assert_int_equal(MsprofInit(MSPROF_INIT_ENV, json, (uint32_t)strlen(json) + 1), 0);
+    core.mark("a", NULL);
+    domain.mark(one, "b", NULL);
+    domain.mark(two, "c", NULL);
+    assert_int_equal(MsprofFinalize(), 0);
+    snprintf(sub, sizeof(sub), "%s/1", dir);
+    reader = open_result(sub);
+    expect(reader, AP_TX_MARK, "one", "b");
+    expect_end(reader);
+
+    snprintf(sub, sizeof(sub), "%s/2", dir);
+    config = begin(sub);
+    core.mark("a", NULL);
+    domain.mark(one, "b", NULL);
+    end(config);
+    assert_int_equal(unsetenv("ACLPROF_MSTX_DOMAIN_INCLUDE"), 0);
+    reader = open_result(sub);
+    expect(reader, AP_TX_MARK, "default", "a");
+    expect_end(reader);
+}
+
 /* ---- another tool ---- */
 
 static int tool_calls[8];
@@ -738,6 +783,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranges_across_threads, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_forked_child, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(domains_are_chosen, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(domains_of_a_configuration, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(another_tool_has_the_calls, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(marks_on_streams, scratch_setup, scratch_teardown),
