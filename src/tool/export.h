@@ -50,6 +50,9 @@ void ap__export_progress(ap__export *e, const char *what);
  * for a table. */
 int ap__export_tables(ap__export *e, const ap__model *m);
 
+/* README.txt: the kinds of files made so far. */
+int ap__export_readme(ap__export *e);
+
 /* Each returns 0 or errno (after ap__export_failed). No rows, no file. */
 int ap__csv_op_summary(ap__export *e, const ap__model *m);
 int ap__csv_task_time(ap__export *e, const ap__model *m);
