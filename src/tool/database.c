@@ -34,7 +34,17 @@ static int ap__write(ap__export *e, const ap__model *m, const char *name)
     }
     return rc;
 }
+
+void ap__db_one_thread(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
 #else
+void ap__db_one_thread(void)
+{
+}
+
 static int ap__write(ap__export *e, const ap__model *m, const char *name)
 {
     (void)e;

@@ -31,6 +31,8 @@ typedef struct ap__export {
 
 /* For ap__db_export alone: nothing is made. 0 or -1 with error set. */
 int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output);
+/* Before the first database: SQLite goes without locks, for programs that use it in one thread. */
+void ap__db_one_thread(void);
 /* Makes and opens mindstudio_profiler_output below `output` (NULL: the PROF_* directory).
  * 0 or -1 with error set. */
 int ap__export_open(ap__export *e, const char *prof_dir, const char *output);

@@ -323,6 +323,7 @@ int ap__verb_export(int argc, char **argv)
     int option = 0;
     int code = 0;
 
+    ap__db_one_thread();
     optind = 0;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
         if (option == 'h') {
