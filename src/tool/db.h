@@ -48,8 +48,9 @@ typedef struct ap__db_table {
     ap__db_cell cells[AP_DB_ROWS * AP_DB_COLUMNS];
 } ap__db_table;
 
-/* Begins the file in a directory that is open as dir_fd too. 0 or errno. */
-int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name);
+/* Begins the file in a directory that is open as dir_fd too; `large`: millions of rows are to come.
+ * 0 or errno. */
+int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name, bool large);
 /* Gives the file its name; 0, or the first errno with nothing left behind. */
 int ap__db_finish(ap__db *db);
 void ap__db_exec(ap__db *db, const char *sql);

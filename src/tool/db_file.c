@@ -41,7 +41,7 @@ static sqlite3_stmt *ap__prepare(ap__db *db, const char *sql)
     return s;
 }
 
-int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name)
+int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name, bool large)
 {
     int fd = -1;
     int rc = 0;
@@ -62,6 +62,9 @@ int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name)
     rc = sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK) {
         ap__fail(db, rc);
+    }
+    if (large) { /* pages are filled in order: larger ones cost less */
+        ap__db_exec(db, "PRAGMA page_size = 32768");
     }
     /* the file has no name before it is whole: nothing has to survive a crash */
     ap__db_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
