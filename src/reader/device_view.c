@@ -249,8 +249,7 @@ bool ap__device_records(const ap__device_view *view, ap__reader *reader, const c
     return true;
 }
 
-/* Of the files whose records must not be torn; 0: lines of text, or not known. */
-static uint32_t ap__record_bytes(const char *name, uint32_t chip)
+uint32_t ap__device_record_bytes(const char *name, uint32_t chip)
 {
     static const struct {
         const char *stem;
@@ -283,7 +282,7 @@ int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap
 
     for (uint32_t i = 0; i < view->sources.count; i++) {
         view->sources.list[i].record_size =
-            ap__record_bytes(view->sources.list[i].name, view->chip);
+            ap__device_record_bytes(view->sources.list[i].name, view->chip);
     }
     if (view->data_fd >= 0) {
         rc = ap__finish_sources(view->data_fd, &view->sources, NULL, notes);

@@ -38,6 +38,9 @@ typedef struct ap__device_view {
 uint32_t ap__device_views_open(ap__reader *reader, ap__device_view *views, uint32_t max);
 void ap__device_views_close(ap__device_view *views, uint32_t count);
 
+/* Of a file "stars_soc.data.0" whose records must not be torn; 0: lines of text, or not known. */
+uint32_t ap__device_record_bytes(const char *name, uint32_t chip);
+
 /* Ends the directory of a device whose capture was killed: torn records are cut, .done files and
  * end_info written. 0 or errno. */
 int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap__notes *notes);
