@@ -16,13 +16,13 @@
 
 static int ap__by_cycles(const void *a, const void *b)
 {
-    const ap__device_point *x = a;
-    const ap__device_point *y = b;
+    const ap__clock_pair *x = a;
+    const ap__clock_pair *y = b;
 
     return x->device_cycles < y->device_cycles ? -1 : x->device_cycles > y->device_cycles;
 }
 
-static uint64_t ap__between(const ap__device_point *a, const ap__device_point *b, uint64_t cycles)
+static uint64_t ap__between(const ap__clock_pair *a, const ap__clock_pair *b, uint64_t cycles)
 {
     __int128 ns = (__int128)(int64_t)(cycles - a->device_cycles) *
                   (__int128)(int64_t)(b->host_ns - a->host_ns);
@@ -50,7 +50,7 @@ uint64_t ap__device_clock_ns(const ap__device_clock *clock, uint64_t cycles)
 }
 
 /* Ends of the straight line that lies best between the points, tight ones counting more. */
-static void ap__line(const ap__device_point *p, uint32_t count, ap__device_point ends[2])
+static void ap__line(const ap__clock_pair *p, uint32_t count, ap__clock_pair ends[2])
 {
     double w = 0, x = 0, y = 0, xx = 0, xy = 0, slope = 0, base = 0;
     double span = (double)(p[count - 1].device_cycles - p[0].device_cycles);
@@ -78,7 +78,7 @@ static void ap__line(const ap__device_point *p, uint32_t count, ap__device_point
     ends[1].host_ns += (uint64_t)(int64_t)(base + slope);
 }
 
-static uint64_t ap__distance(const ap__device_point ends[2], const ap__device_point *p)
+static uint64_t ap__distance(const ap__clock_pair ends[2], const ap__clock_pair *p)
 {
     int64_t d = (int64_t)(ap__between(&ends[0], &ends[1], p->device_cycles) - p->host_ns);
 
@@ -86,7 +86,7 @@ static uint64_t ap__distance(const ap__device_point ends[2], const ap__device_po
 }
 
 /* A line's error grows evenly: what bounds it at one point of each half bounds it between them. */
-static uint64_t ap__line_error(const ap__device_point ends[2], const ap__device_point *p,
+static uint64_t ap__line_error(const ap__clock_pair ends[2], const ap__clock_pair *p,
                                uint32_t count, bool *even)
 {
     uint64_t best[2] = {UINT64_MAX, UINT64_MAX};
@@ -102,9 +102,9 @@ static uint64_t ap__line_error(const ap__device_point ends[2], const ap__device_
     return best[0] > best[1] ? best[0] : best[1];
 }
 
-int ap__device_clock_fit(ap__device_clock *clock, ap__device_point *points, uint32_t count)
+int ap__device_clock_fit(ap__device_clock *clock, ap__clock_pair *points, uint32_t count)
 {
-    ap__device_point ends[2];
+    ap__clock_pair ends[2];
     uint32_t kept = 0;
     bool even = true;
 
@@ -154,7 +154,7 @@ static uint64_t ap__field(const cJSON *item, const char *key)
 static int ap__take(ap__device_clock *clock, const cJSON *list)
 {
     int count = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
-    ap__device_point *points = NULL;
+    ap__clock_pair *points = NULL;
     const cJSON *item = NULL;
     uint32_t n = 0;
 
@@ -167,7 +167,7 @@ static int ap__take(ap__device_clock *clock, const cJSON *list)
     }
     cJSON_ArrayForEach(item, list)
     {
-        points[n] = (ap__device_point){.device_cycles = ap__field(item, "deviceCycles"),
+        points[n] = (ap__clock_pair){.device_cycles = ap__field(item, "deviceCycles"),
                                        .host_ns = ap__field(item, "hostNs"),
                                        .error_ns = ap__field(item, "errorNs")};
         n += points[n].device_cycles != 0 && points[n].host_ns != 0;

@@ -35,12 +35,13 @@ run() {
     local name=$1 dir=$2 code words begin=$SECONDS
     shift 2
     for words in summary "summary --format json" check "export --type text" "export --type db" \
-        "export --type pftrace" recover "export --type all --replace" check; do
+        "export --type pftrace" "merge --type all --output $tmp/work/merged" recover \
+        "export --type all --replace" "check --json"; do
         code=0
         # shellcheck disable=SC2086 # words are options
         timeout 20 "$tool" $words "$dir" >"$tmp/out" 2>"$tmp/err" </dev/null || code=$?
         case $code in
-        0 | 3 | 4) ;;
+        0 | 3 | 4 | 5) ;;
         1) [ -s "$tmp/err" ] || fail "$name: $words says nothing" ;;
         *) fail "$name: $words ends with $code: $(tail -c 400 "$tmp/err")" ;;
         esac

@@ -54,6 +54,10 @@ if [ -x "$example" ]; then
     prof=$(ls -d "$tmp"/o/PROF_*)
     is 0 "$tool" check "$prof"
     has "^whole$"
+    is 0 "$tool" check --files "$prof"
+    has "stars_soc.data.0.slice_0 .* records of 64"
+    is 0 "$tool" check --json "$prof"
+    has '"verdict":"whole"'
     is 0 "$tool" summary "$prof"
     has "conv 3x3x16"
     has "device 0 (simulated)"

@@ -30,9 +30,9 @@ static uint64_t random_next(uint64_t *x)
 }
 
 /* 50 MHz, 20 millionths too fast, 5 ms apart, each snapshot wrong by up to 40 µs and saying so. */
-static ap__device_point *snapshots(uint32_t count, uint64_t step_at, uint64_t *x)
+static ap__clock_pair *snapshots(uint32_t count, uint64_t step_at, uint64_t *x)
 {
-    ap__device_point *p = calloc(count, sizeof(*p));
+    ap__clock_pair *p = calloc(count, sizeof(*p));
 
     assert_non_null(p);
     for (uint32_t i = 0; i < count; i++) {
@@ -85,14 +85,14 @@ static void a_step_is_followed(void **state)
 static void what_makes_no_line_is_none(void **state)
 {
     ap__device_clock clock;
-    ap__device_point *p = calloc(3, sizeof(*p));
+    ap__clock_pair *p = calloc(3, sizeof(*p));
 
     (void)state;
     assert_int_equal(ap__device_clock_fit(&clock, NULL, 0), 0);
     assert_int_equal(clock.count, 0);
-    p[0] = (ap__device_point){5, 10, 1};
-    p[1] = (ap__device_point){5, 20, 1};         /* no cycles later */
-    p[2] = (ap__device_point){UINT64_MAX, 5, 1}; /* earlier */
+    p[0] = (ap__clock_pair){5, 10, 1};
+    p[1] = (ap__clock_pair){5, 20, 1};         /* no cycles later */
+    p[2] = (ap__clock_pair){UINT64_MAX, 5, 1}; /* earlier */
     assert_int_equal(ap__device_clock_fit(&clock, p, 3), 0);
     assert_int_equal(clock.count, 0);
     ap__device_clock_free(&clock);

@@ -232,9 +232,9 @@ static void huge_files_without_content_cost_nothing(void **state)
     fix_text(fix.data, "unaging.additional.hash_dic.slice_0", "1:one\n2:tw");
     fix_sparse(fix.data, "unaging.additional.hash_dic.slice_0", huge);
     fix_sparse(fix.data, "aging.api_event.data.slice_0", huge);
-    begin = seconds_now();
+    alarm(50);
     assert_int_equal(ap__recover(fix.path, &report), 0);
-    assert_true(seconds_now() - begin < 20);
+    alarm(0);
     ap__recover_report_free(&report);
     assert_int_equal(scratch_size(fix.data, "unaging.additional.hash_dic.slice_0"), 6);
     fix_close(&fix);
