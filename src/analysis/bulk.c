@@ -64,23 +64,30 @@ static size_t ap__resident(int statm)
 }
 
 /* What is let go stays in the page cache, which the kernel shrinks as it needs. */
-static void *ap__trim(void *argument)
+void ap__bulk_let_go(void)
 {
-    int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    static int statm = -2;
 
-    (void)argument;
-    while (statm >= 0) {
-        (void)usleep(AP_TRIM_US);
-        if (ap__resident(statm) < AP_BULK_RESIDENT) {
-            continue;
-        }
-        pthread_mutex_lock(&ap__lock);
+    pthread_mutex_lock(&ap__lock);
+    if (statm == -2) {
+        statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    }
+    if (ap__filed != 0 && statm >= 0 && ap__resident(statm) >= AP_BULK_RESIDENT) {
         for (ap__bulk *b = ap__all; b != NULL; b = b->next) {
             if (b->fd >= 0) {
                 (void)madvise(b->at, b->bytes, MADV_DONTNEED);
             }
         }
-        pthread_mutex_unlock(&ap__lock);
+    }
+    pthread_mutex_unlock(&ap__lock);
+}
+
+static void *ap__trim(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        (void)usleep(AP_TRIM_US);
+        ap__bulk_let_go();
     }
     return NULL;
 }
@@ -241,6 +248,7 @@ static uint32_t ap__room(uint32_t count)
 
 void *ap__bulk_push(void **array, uint32_t *count, size_t element)
 {
+    ap__bulk_step();
     if ((*count & (*count - 1)) == 0) { /* room is the next power of two: nothing to remember */
         size_t old = *count == 0 ? 0 : (size_t)*count * element;
         void *bigger =

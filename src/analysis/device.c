@@ -219,6 +219,7 @@ static void ap__give_counters(ap__model *m, uint32_t from, const ap__device_layo
         uint32_t low = 0;
         uint32_t high = count;
 
+        ap__bulk_step();
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/ext_wire.h"
+#include "format/utf8.h"
 #include "reader/finish_files.h"
 #include "reader/reader_internal.h"
 #include "reader/record_sizes.h"
@@ -100,6 +101,8 @@ static void ap__read_info(ap__device_view *v, ap__notes *notes)
     cJSON_Delete(json);
     json = ap__json(v, notes, "sample.json", false);
     (void)snprintf(v->metrics, sizeof(v->metrics), "%s", ap__string(json, "ai_core_metrics"));
+    (void)ap__utf8_clean(v->qos_events, sizeof(v->qos_events) - 1, ap__string(json, "qosEvents"),
+                         strlen(ap__string(json, "qosEvents")));
     ap__read_l2_events(v, ap__string(json, "l2CacheTaskProfilingEvents"));
     v->pmu_by_task = strcmp(ap__string(json, "ai_core_profiling_mode"), "task-based") == 0;
     cJSON_Delete(json);
@@ -163,6 +166,18 @@ static bool ap__view_open(ap__reader *reader, ap__device_view *v, uint32_t devic
     return true;
 }
 
+static void ap__view_align(ap__reader *reader, ap__device_view *v)
+{
+    if (!reader->aligned) {
+        return;
+    }
+    v->clock.has_wall = reader->meta.clock.has_wall;
+    v->clock.wall_offset_ns = reader->meta.clock.wall_offset_ns;
+    if (ap__device_clock_read(&v->precise, reader->ext_fd, v->device, &reader->notes) != 0) {
+        ap__note(&reader->notes, "no memory for the clock of device_%" PRIu32, v->device);
+    }
+}
+
 /* "device_7": 7; -1: of another shape. */
 static int ap__device_number(const char *name)
 {
@@ -204,7 +219,10 @@ uint32_t ap__device_views_open(ap__reader *reader, ap__device_view *views, uint3
     }
     qsort(numbers, found, sizeof(numbers[0]), ap__by_number);
     for (uint32_t i = 0; i < found && count < max; i++) {
-        count += ap__view_open(reader, &views[count], (uint32_t)numbers[i]);
+        if (ap__view_open(reader, &views[count], (uint32_t)numbers[i])) {
+            ap__view_align(reader, &views[count]);
+            count++;
+        }
     }
     return count;
 }
@@ -217,12 +235,16 @@ void ap__device_views_close(ap__device_view *views, uint32_t count)
         }
         close(views[i].fd);
         ap__sources_free(&views[i].sources);
+        ap__device_clock_free(&views[i].precise);
     }
 }
 
 uint64_t ap__device_wall_ns(const ap__device_view *view, uint64_t cycles)
 {
-    return ap__host_clock_wall_ns(&view->clock, ap__host_clock_ns(&view->clock, cycles));
+    return ap__host_clock_wall_ns(&view->clock,
+                                  view->precise.count >= 2
+                                      ? ap__device_clock_ns(&view->precise, cycles)
+                                      : ap__host_clock_ns(&view->clock, cycles));
 }
 
 uint64_t ap__device_mono_wall_ns(const ap__device_view *view, uint64_t mono_ns)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "reader/device_clock.h"
 #include "reader/meta.h"
 #include "reader/reader.h"
 #include "reader/slice_cursor.h"
@@ -24,10 +25,12 @@ typedef struct ap__device_view {
     bool finished; /* there is an end_info */
     bool pmu_by_task;
     char metrics[64]; /* of sample.json: "PipeUtilization", "" */
+    char qos_events[256]; /* the same: names, with commas between */
     uint32_t l2_events[8]; /* numbers of the counters in l2_cache.data, in their order */
     uint32_t l2_event_count;
     ap__host_clock
         clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
+    ap__device_clock precise; /* of an aligned reader (ap__reader_align), else empty */
     uint64_t mono_raw_ns; /* the device's CLOCK_MONOTONIC_RAW when the clocks were compared */
     char ctrl_cpu[64];    /* "0": the cores that run the system, and the AI CPU's */
     char ai_cpu[64];

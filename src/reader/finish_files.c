@@ -77,11 +77,29 @@ int ap__finish_control(int host_fd, ap__notes *notes)
     return rc;
 }
 
+/* Where the hole at the end of the file begins; size when there is none. */
+static uint64_t ap__data_end(int fd, uint64_t size)
+{
+    uint64_t end = 0;
+
+    while (end < size) {
+        off_t data = lseek(fd, (off_t)end, SEEK_DATA);
+        off_t hole = data >= 0 ? lseek(fd, data, SEEK_HOLE) : -1;
+
+        if (hole < 0 || (uint64_t)hole <= end) {
+            return data < 0 && errno == ENXIO ? end : size;
+        }
+        end = (uint64_t)hole;
+    }
+    return size;
+}
+
 /* Length up to and with the last newline. */
 static uint64_t ap__whole_lines(int fd, uint64_t size)
 {
     char chunk[AP_TAIL_CHUNK];
 
+    size = ap__data_end(fd, size);
     while (size != 0) {
         size_t n = size < sizeof(chunk) ? (size_t)size : sizeof(chunk);
         const char *newline = NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reporter/mstx_domains.h"
 #include "session/command_parse.h"
 #include "session/devices.h"
 #include "session/errtext.h"
@@ -48,13 +49,14 @@ static bool ap__default_output(char path[AP_PATH_MAX])
 
 static aclError ap__begin(void)
 {
-    aclError code = ap__session_begin(ap__api, &ap__wanted);
+    aclError code = ap__session_begin(ap__api, &ap__wanted, false);
 
     ap__session.command = code == ACL_SUCCESS ? AP_COMMAND_RUNS : AP_COMMAND_NONE;
     if (code != ACL_SUCCESS) {
         ap__log(AP_LOG_WARN, "the capture that the configuration asks for cannot begin: %s",
                 ap__last_error());
         (void)ap__session_end();
+        ap__mstx_choose("", "");
     }
     return code;
 }
@@ -78,9 +80,11 @@ static int32_t ap__init_locked(const ap__command_config *c)
         return 0;
     }
     ap__wanted = c->config;
+    ap__mstx_choose(c->mstx_include, c->mstx_exclude);
     ap__session.settings = c->settings;
     if (c->settings.path[0] == '\0' && !ap__default_output(ap__session.settings.path)) {
         ap__session.settings = (ap__settings){0};
+        ap__mstx_choose("", "");
         return AP_COMMAND_BAD;
     }
     memcpy(ap__session.path, ap__session.settings.path, sizeof(ap__session.path));
@@ -127,9 +131,10 @@ int32_t ap__command_finalize(void)
         return code;
     }
     ap__session_enter();
-    if (ap__session.command != AP_COMMAND_NONE) {
+    if (ap__session.command == AP_COMMAND_WAITS || ap__session.command == AP_COMMAND_RUNS) {
         code = ap__session_end();
         ap__session.command = AP_COMMAND_NONE;
+        ap__mstx_choose("", "");
     }
     ap__session_leave();
     return code;

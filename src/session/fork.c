@@ -7,11 +7,13 @@
 #include <stdbool.h>
 
 #include "reporter/modules.h"
+#include "reporter/mstx_domains.h"
 #include "ring/gate.h"
 #include "ring/thread.h"
 #include "session/now.h"
 #include "session/session.h"
 #include "stamp/intern.h"
+#include "stamp/mstx_ranges.h"
 #include "stamp/pool.h"
 #include "stamp/range.h"
 #include "stamp/type_names.h"
@@ -92,6 +94,8 @@ static void ap__child(void)
     ap__types_child();
     ap__intern_child();
     ap__range_child();
+    ap__mstx_ranges_child();
+    ap__mstx_domains_child();
     ap__stamp_pool_child();
     ap__threads_child();
     if (ap__held) {

@@ -165,9 +165,18 @@ static aclError ap__begin(const char *api, const ap__config *config, bool warm)
     return ACL_SUCCESS;
 }
 
-aclError ap__session_begin(const char *api, const ap__config *config)
+aclError ap__session_begin(const char *api, const ap__config *config, bool warm)
 {
-    return ap__begin(api, config, false);
+    return ap__begin(api, config, warm);
+}
+
+void ap__session_go(void)
+{
+    ap__run *run = &ap__session.run;
+
+    run->warm = false;
+    ap__capture_ops->record(run->capture, true);
+    ap__session_tell_start(run, run->devices);
 }
 
 /* ---- joining what runs ---- */
@@ -183,9 +192,7 @@ static aclError ap__start_warm(const char *api, const ap__config *config)
                         "capture of other devices or metrics; pass an equal config, or call "
                         "aclprofStop first.");
     }
-    run->warm = false;
-    ap__capture_ops->record(run->capture, true);
-    ap__session_tell_start(run, run->devices);
+    ap__session_go();
     return ACL_SUCCESS;
 }
 

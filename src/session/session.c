@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "reporter/modules.h"
+#include "reporter/vendor.h"
 #include "session/arg_text.h"
+#include "session/autostart.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/fork.h"
@@ -130,8 +132,8 @@ aclError ap__session_check_mode(const char *api)
     if (ap__session.command != AP_COMMAND_NONE) {
         return ap__fail(ACL_ERROR_PROF_ALREADY_RUN, AP_EK_MODE, api,
                         "Failed to start Profiling in API mode because a configuration of the "
-                        "program (acl.json, PROFILER_SAMPLECONFIG or graph engine options) "
-                        "profiles it already. Remove it there, or do without %s.",
+                        "program (acl.json, PROFILER_SAMPLECONFIG or graph engine options) or "
+                        "`aclprof run` profiles it already. Remove it there, or do without %s.",
                         api);
     }
     if (ap__subscribe_active()) {
@@ -297,6 +299,14 @@ static aclError ap__subscribe_check(const char *api)
     return code;
 }
 
+/* No capture can run then. */
+static void ap__detach_unless_subscribed(void)
+{
+    if (!ap__subscribe_active() && ap__session.run.capture == NULL) {
+        ap__vendor_detach();
+    }
+}
+
 aclError ap__session_subscribe(uint32_t model, const aclprofSubscribeConfig *config)
 {
     static const char api[] = "aclprofModelSubscribe";
@@ -321,12 +331,15 @@ aclError ap__session_subscribe(uint32_t model, const aclprofSubscribeConfig *con
                         "nor counters are asked for; make the settings with 1 or with metrics.");
     }
     ap__devices_load();
+    ap__vendor_find(ap__session_device_set);
     ap__session_enter();
     code = ap__session.ending ? ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, api,
                                          "The process ends: no subscription can begin.")
                               : ap__subscribe_check(api);
     if (code == ACL_SUCCESS) {
+        ap__vendor_attach(); /* reports that did not come past us */
         code = ap__subscribe_model(api, model, &settings);
+        ap__detach_unless_subscribed();
     }
     ap__session_leave();
     return code;
@@ -341,6 +354,7 @@ aclError ap__session_unsubscribe(uint32_t model)
         ap__session_enter();
         code = ap__subscribe_check(api);
         code = code != ACL_SUCCESS ? code : ap__subscribe_end_model(api, model);
+        ap__detach_unless_subscribed();
         ap__session_leave();
     }
     return code;
@@ -353,6 +367,7 @@ aclError ap__session_stats(aclprofStats *out)
     if (code == ACL_SUCCESS) {
         ap__session_enter();
         ap__capture_ops->stats(ap__session.run.capture, out);
+        ap__subscribe_stats(out);
         ap__session_leave();
     }
     return code;
@@ -402,7 +417,12 @@ void ap__session_child(void)
         ap__capture_ops->abandon(ap__session.run.capture);
         ap__session.run = (ap__run){0};
     }
-    ap__session.command = AP_COMMAND_NONE;
+    if (ap__session.command != AP_COMMAND_NONE) { /* not the program has opened it */
+        ap__session.command = AP_COMMAND_NONE;
+        ap__session.inited = false;
+        ap__session.settings = (ap__settings){0};
+    }
     ap__now_clear();
+    ap__autostart_child();
     pthread_mutex_unlock(&ap__lock);
 }

@@ -131,7 +131,7 @@ static void ap__read_on(ap__op_source *s)
         errors = n < 0 ? errors + 1 : 0;
         if (now >= aged + 1000) {
             pthread_mutex_lock(&s->lock);
-            (void)ap__op_match_age(s->match, now);
+            ap__op_match_age(s->match, now);
             pthread_mutex_unlock(&s->lock);
             aged = now;
         }
@@ -330,6 +330,31 @@ void ap__op_source_launch(ap__op_source *s, uint16_t stream, uint16_t task,
     }
 }
 
+void ap__op_source_rename(ap__op_source *s, uint16_t stream, uint16_t task, uint64_t op)
+{
+    pthread_mutex_lock(&s->lock);
+    ap__op_match_rename(s->match, stream, task, op);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void ap__op_source_static(ap__op_source *s, uint16_t stream, uint16_t task,
+                          const ap__op_launch *launch)
+{
+    pthread_mutex_lock(&s->lock);
+    (void)ap__op_match_static(s->match, stream, task, launch);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t ap__op_source_missed(ap__op_source *s)
+{
+    uint64_t missed = 0;
+
+    pthread_mutex_lock(&s->lock);
+    missed = ap__op_match_missed(s->match, false);
+    pthread_mutex_unlock(&s->lock);
+    return missed;
+}
+
 static void *ap__flush(void *arg)
 {
     ap__op_source *s = arg;
@@ -405,9 +430,10 @@ static void *ap__stop(void *arg)
     return NULL;
 }
 
-void ap__op_source_stop(ap__op_source *s)
+uint64_t ap__op_source_stop(ap__op_source *s)
 {
     bool begun = ap__begin(s, "aclprof-opstop", ap__stop);
+    uint64_t missed = 0;
 
     if (!begun) {
         (void)s->driver->ops->stop(s->driver->context, s->device, AP_STARS_CHANNEL);
@@ -421,6 +447,8 @@ void ap__op_source_stop(ap__op_source *s)
     atomic_store_explicit(&s->ending, true, memory_order_release);
     (void)ap__await(s, &s->reader_gone, AP_READER_MS);
     atomic_store_explicit(&s->silent, true, memory_order_release);
+    missed = ap__op_match_missed(s->match, true);
     pthread_mutex_unlock(&s->lock);
     ap__release(s);
+    return missed;
 }

@@ -24,10 +24,19 @@ ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char
 void ap__op_source_launch(ap__op_source *source, uint16_t stream, uint16_t task,
                           const ap__op_launch *launch);
 
+/* As ap__op_match_rename and _static. */
+void ap__op_source_rename(ap__op_source *source, uint16_t stream, uint16_t task, uint64_t op);
+void ap__op_source_static(ap__op_source *source, uint16_t stream, uint16_t task,
+                          const ap__op_launch *launch);
+
+/* Tasks that could not be told, so far. */
+uint64_t ap__op_source_missed(ap__op_source *source);
+
 /* What has run by now is told when this returns, after 500 ms at most. */
 void ap__op_source_catch_up(ap__op_source *source);
 
-/* What has run by now is still told. Takes as long as the driver's stop, about a second. */
-void ap__op_source_stop(ap__op_source *source);
+/* What has run by now is still told. Takes as long as the driver's stop, about a second at most.
+ * Returns how many tasks could not be told in all. */
+uint64_t ap__op_source_stop(ap__op_source *source);
 
 #endif

@@ -32,8 +32,13 @@ static void ap__task_fields(ap__table *t, uint32_t device, uint32_t stream, uint
 static int ap__table_of(ap__table *t, const ap__model *m, const char *file, uint32_t bytes,
                         int (*each)(void *, uint32_t, ap__blob))
 {
-    int rc = t->c != NULL ? ap__task_index_make(&t->index, m) : ENOMEM;
+    int rc = t->c != NULL ? 0 : ENOMEM;
+    bool there = false;
 
+    for (uint32_t i = 0; i < m->device_count; i++) {
+        there |= ap__has_file(m, i, file);
+    }
+    rc = rc == 0 && there ? ap__task_index_make(&t->index, m) : rc; /* large: not for nothing */
     for (uint32_t i = 0; rc == 0 && i < m->device_count; i++) {
         rc = ap__each_record(m, i, file, bytes, each, t);
     }

@@ -20,6 +20,7 @@
 #include "session/errtext.h"
 #include "session/fork.h"
 #include "stamp/intern.h"
+#include "stamp/mstx_ranges.h"
 #include "stamp/range.h"
 #include "writer/control_files.h"
 #include "writer/dirs.h"
@@ -438,7 +439,7 @@ static int ap__close_rings(ap__capture *c)
     int rc = 0;
 
     stuck = ap__threads_quiesce(&open_pushes);
-    c->open_at_stop = open_pushes + ap__range_void(c->key);
+    c->open_at_stop = open_pushes + ap__range_void(c->key) + ap__mstx_ranges_void(c->key);
     ap__texts_flush(); /* texts that only failed calls have introduced, or a full disk kept back */
     ap__texts_let_writer_go();
     ap__loop_stop(&c->loop);
@@ -466,7 +467,7 @@ static aclError ap__leave_unfinished(ap__capture *c)
     uint32_t stuck = 0;
 
     stuck = ap__threads_quiesce(&open_pushes);
-    c->open_at_stop = open_pushes + ap__range_void(c->key);
+    c->open_at_stop = open_pushes + ap__range_void(c->key) + ap__mstx_ranges_void(c->key);
     ap__texts_let_writer_go();
     ap__loop_stop(&c->loop);
     ap__current = NULL;
