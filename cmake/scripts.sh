@@ -51,4 +51,4 @@ install_packages() {
 
 # What a build needs, and what the tests need beyond it.
 build_packages=(build-essential cmake pkg-config ca-certificates dpkg-dev libsqlite3-dev)
-test_packages=(libcmocka-dev valgrind)
+test_packages=(libcmocka-dev valgrind abigail-tools)

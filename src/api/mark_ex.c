@@ -11,6 +11,7 @@
 #include "reporter/report.h"
 #include "ring/gate.h"
 #include "session/arg_text.h"
+#include "session/autostart.h"
 #include "session/errtext.h"
 #include "session/runtime_calls.h"
 
@@ -51,7 +52,7 @@ static aclError ap__record(const char *msg, size_t length, void *stream)
 {
     ap__mark mark = {.event = AP_TX_MARK_EX};
 
-    if (ap__gate_key() == AP_GATE_CLOSED) {
+    if (ap__gate_key() == AP_GATE_CLOSED && !ap__autostart_used()) {
         return ap__not_run();
     }
     mark.id = ap__mark_id_next();

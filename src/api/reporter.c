@@ -3,7 +3,6 @@
  * vendor's reporter behind us, if there is one. */
 #include "aclprof_reporter.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "stamp/type_names.h"
 #include "subscribe/op_feed.h"
 #include "subscribe/subscribe.h"
+#include "writer/json_parse.h"
 
 _Static_assert(sizeof(MsprofApi) == sizeof(ap__wire_api), "api");
 _Static_assert(sizeof(MsprofEvent) == sizeof(ap__wire_event), "event");
@@ -310,7 +310,7 @@ REPORTER_API int32_t MsprofRegDataFormat(uint16_t level, uint32_t typeId, const 
 {
     int32_t (*next)(uint16_t, uint32_t, const char *) = NULL;
     int saved = errno;
-    cJSON *root = dataFormat != NULL ? cJSON_Parse(dataFormat) : NULL;
+    cJSON *root = dataFormat != NULL ? ap__json_parse(dataFormat, strlen(dataFormat)) : NULL;
     bool ok = cJSON_IsObject(root) && cJSON_HasObjectItem(root, "version") &&
               ap__format_register(level, typeId, dataFormat);
     ap__hop hop;

@@ -6,6 +6,7 @@
 
 #include "aclprof_ext.h"
 #include "ring/ring.h"
+#include "session/autostart.h"
 #include "session/errtext.h"
 #include "session/session.h"
 #include "stamp/body.h"
@@ -66,6 +67,9 @@ AP_COLD void *ap__create_slow(void)
     ap__thread *thread = ap__stamp_enter_silent(&counted);
     uint64_t handle = 0;
 
+    if (thread == NULL && !counted && ap__autostart_used()) {
+        thread = ap__stamp_enter_silent(&counted);
+    }
     if (thread == NULL && !counted) {
         (void)ap__fail_quick(&ap__create_not_run);
         return NULL;

@@ -9,6 +9,7 @@
 /* type of a record of level AP_LEVEL_RUNTIME */
 #define AP_TYPE_MEMCPY_INFO 801u
 #define AP_TYPE_TASK_TRACK 802u
+#define AP_TYPE_STREAM_SPEC 804u /* u32: not 0 when there are more streams than 2048 */
 #define AP_TYPE_TASK_TRACK_V2 808u
 /* … of AP_LEVEL_NODE */
 #define AP_TYPE_NODE_BASIC 0u

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/capture_ops.h"
 
+#include <stdio.h>
+
 #include "session/device_side.h"
+#include "session/results.h"
 
 static aclError ap__open(const ap__capture_params *params, ap__capture **out)
 {
@@ -14,13 +17,22 @@ static aclError ap__open(const ap__capture_params *params, ap__capture **out)
             *out = NULL;
         }
     }
+    if (code == ACL_SUCCESS) {
+        ap__results_tell("begin", ap__capture_dir(*out));
+    }
     return code;
 }
 
 static aclError ap__close(ap__capture *capture)
 {
+    char dir[AP_PATH_MAX];
+    aclError code = ACL_SUCCESS;
+
+    (void)snprintf(dir, sizeof(dir), "%s", ap__capture_dir(capture));
     ap__device_side_close(capture);
-    return ap__capture_close(capture);
+    code = ap__capture_close(capture);
+    ap__results_tell(code == ACL_SUCCESS ? "end" : "failed", dir);
+    return code;
 }
 
 static void ap__abandon(ap__capture *capture)
@@ -32,8 +44,7 @@ static void ap__abandon(ap__capture *capture)
 static aclError ap__add(ap__capture *capture, const char *api, const uint32_t *devices,
                         uint32_t count)
 {
-    (void)capture;
-    return ap__device_side_add(api, devices, count);
+    return ap__device_side_add(capture, api, devices, count);
 }
 
 static void ap__remove(ap__capture *capture, const uint32_t *devices, uint32_t count)

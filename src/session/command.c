@@ -49,7 +49,7 @@ static bool ap__default_output(char path[AP_PATH_MAX])
 
 static aclError ap__begin(void)
 {
-    aclError code = ap__session_begin(ap__api, &ap__wanted);
+    aclError code = ap__session_begin(ap__api, &ap__wanted, false);
 
     ap__session.command = code == ACL_SUCCESS ? AP_COMMAND_RUNS : AP_COMMAND_NONE;
     if (code != ACL_SUCCESS) {
@@ -131,7 +131,7 @@ int32_t ap__command_finalize(void)
         return code;
     }
     ap__session_enter();
-    if (ap__session.command != AP_COMMAND_NONE) {
+    if (ap__session.command == AP_COMMAND_WAITS || ap__session.command == AP_COMMAND_RUNS) {
         code = ap__session_end();
         ap__session.command = AP_COMMAND_NONE;
         ap__mstx_choose("", "");

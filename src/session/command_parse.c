@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/command_parse.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "session/capability.h"
 #include "session/errtext.h"
 #include "session/path.h"
+#include "writer/json_parse.h"
 
 static const char ap__api[] = "MsprofInit";
 
@@ -291,7 +291,7 @@ static bool ap__take_all(ap__command_source source, const cJSON *root, ap__comma
 bool ap__command_parse(ap__command_source source, const char *json, size_t length,
                        ap__command_config *out)
 {
-    cJSON *root = cJSON_ParseWithLength(json, length);
+    cJSON *root = ap__json_parse(json, length);
     bool ok = false;
 
     memset(out, 0, sizeof(*out));

@@ -3,6 +3,7 @@
 #include "session/device_side.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "collector/collector.h"
@@ -13,6 +14,7 @@
 static struct {
     ap__collector *collector; /* NULL: no device is captured */
     ap__host_sys *host_sys;   /* NULL: the settings ask for nothing */
+    bool no_devices;          /* the mask has nothing of theirs */
 } ap__side;
 
 static uint64_t ap__sampled_bytes(void *context)
@@ -46,7 +48,7 @@ static aclError ap__failed(const char *api, const char *reason)
                     "The devices cannot be captured. Reason: %s.", reason);
 }
 
-static aclError ap__open_collector(ap__capture *capture, const ap__capture_params *params)
+static aclError ap__open_collector(ap__capture *capture, const char *api)
 {
     const ap__driver *driver = ap__driver_peek();
     ap__collector_params p = {.on_names = ap__take_names, .on_names_context = capture};
@@ -55,7 +57,7 @@ static aclError ap__open_collector(ap__capture *capture, const ap__capture_param
     int rc = 0;
 
     if (driver == NULL || driver->ops == NULL) {
-        return ap__failed(params->api, "this process has no driver: it was forked from one that "
+        return ap__failed(api, "this process has no driver: it was forked from one that "
                                        "had; capture devices in a process that was started anew");
     }
     ap__capture_place_of(capture, &place);
@@ -63,27 +65,29 @@ static aclError ap__open_collector(ap__capture *capture, const ap__capture_param
     p.ext_fd = place.ext_fd;
     p.meta = place.meta;
     rc = ap__collector_open(driver->ops, driver->context, &p, &ap__side.collector);
-    if (rc != 0) {
-        return ap__failed(params->api, strerror_r(rc, text, sizeof(text)));
-    }
-    return ap__device_side_add(params->api, params->devices, params->device_count);
+    return rc == 0 ? ACL_SUCCESS : ap__failed(api, strerror_r(rc, text, sizeof(text)));
 }
 
 static void ap__open_host_sys(ap__capture *capture, const ap__settings *settings)
 {
     ap__capture_place place;
+    uint32_t lacking = 0;
     char text[64] = "";
     int rc = 0;
 
     ap__capture_place_of(capture, &place);
-    rc = ap__host_sys_open(place.data_fd, settings, &ap__side.host_sys);
+    rc = ap__host_sys_open(place.data_fd, settings, place.start_ns, &ap__side.host_sys);
     if (rc != 0) {
         ap__log(AP_LOG_WARN, "the host's load is not sampled: %s",
                 strerror_r(rc, text, sizeof(text)));
     }
-    if (ap__host_sys_lacking(settings) != 0) {
-        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: osrt and numa are not sampled (the vendor's "
-                             "collector runs perf and ltrace for them)");
+    lacking = ap__host_sys_lacking(settings);
+    if ((lacking & AP_HOST_NUMA) != 0) {
+        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: numa is not sampled");
+    }
+    if ((lacking & AP_HOST_OSRT) != 0) {
+        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: osrt is not sampled: this kernel has no "
+                             "/proc/self/syscall");
     }
     if (ap__side.host_sys != NULL) {
         ap__capture_set_stored(capture, ap__sampled_bytes, ap__side.host_sys);
@@ -94,9 +98,9 @@ aclError ap__device_side_open(ap__capture *capture, const ap__capture_params *pa
 {
     aclError code = ACL_SUCCESS;
 
-    /* API statistics alone need no device */
-    if (params->device_count != 0 && (params->data_types & ACL_PROF_API_STATS) == 0) {
-        code = ap__open_collector(capture, params);
+    ap__side.no_devices = (params->data_types & ACL_PROF_API_STATS) != 0; /* they need none */
+    if (params->device_count != 0) {
+        code = ap__device_side_add(capture, params->api, params->devices, params->device_count);
     }
     if (code == ACL_SUCCESS) {
         ap__open_host_sys(capture, params->settings);
@@ -104,10 +108,15 @@ aclError ap__device_side_open(ap__capture *capture, const ap__capture_params *pa
     return code;
 }
 
-aclError ap__device_side_add(const char *api, const uint32_t *devices, uint32_t count)
+aclError ap__device_side_add(ap__capture *capture, const char *api, const uint32_t *devices,
+                             uint32_t count)
 {
+    aclError code = ACL_SUCCESS;
     int rc = 0;
 
+    if (ap__side.collector == NULL && !ap__side.no_devices) { /* the first ones may come later */
+        code = ap__open_collector(capture, api);
+    }
     if (ap__side.collector != NULL) {
         rc = ap__collector_add_devices(ap__side.collector, devices, count);
         if (rc != 0) {
@@ -115,7 +124,7 @@ aclError ap__device_side_add(const char *api, const uint32_t *devices, uint32_t 
                     ap__hal_rc_text(rc));
         }
     }
-    return ACL_SUCCESS;
+    return code;
 }
 
 void ap__device_side_remove(const uint32_t *devices, uint32_t count)

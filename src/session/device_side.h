@@ -11,7 +11,8 @@
 aclError ap__device_side_open(ap__capture *capture, const ap__capture_params *params);
 
 /* Further devices, and once more those that wait for the program to set them. */
-aclError ap__device_side_add(const char *api, const uint32_t *devices, uint32_t count);
+aclError ap__device_side_add(ap__capture *capture, const char *api, const uint32_t *devices,
+                             uint32_t count);
 void ap__device_side_remove(const uint32_t *devices, uint32_t count);
 
 /* Stops and finishes all of it, before the host's part is closed. */

@@ -20,6 +20,7 @@
 #include "subscribe/op_names.h"
 #include "subscribe/subscribe.h"
 #include "writer/capture.h"
+#include "writer/json_parse.h"
 #include "writer/texts.h"
 
 static pthread_once_t ap__install_once = PTHREAD_ONCE_INIT;
@@ -52,6 +53,7 @@ static void ap__prepare(void)
     ap__now_lock();
     ap__subscribe_lock();
     ap__op_names_lock();
+    ap__json_lock();
     ap__saved = saved;
     ap__held = held;
 }
@@ -60,6 +62,7 @@ static void ap__parent(void)
 {
     sigset_t saved = ap__saved;
 
+    ap__json_unlock();
     ap__op_names_unlock();
     ap__subscribe_unlock();
     ap__now_unlock();
@@ -82,6 +85,7 @@ static void ap__child(void)
 
     atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
     atomic_store_explicit(&ap__the_gate.reports, 0, memory_order_relaxed);
+    ap__json_unlock();
     ap__op_names_unlock();
     ap__subscribe_child();
     ap__now_unlock();

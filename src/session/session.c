@@ -13,6 +13,7 @@
 #include "reporter/modules.h"
 #include "reporter/vendor.h"
 #include "session/arg_text.h"
+#include "session/autostart.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/fork.h"
@@ -131,8 +132,8 @@ aclError ap__session_check_mode(const char *api)
     if (ap__session.command != AP_COMMAND_NONE) {
         return ap__fail(ACL_ERROR_PROF_ALREADY_RUN, AP_EK_MODE, api,
                         "Failed to start Profiling in API mode because a configuration of the "
-                        "program (acl.json, PROFILER_SAMPLECONFIG or graph engine options) "
-                        "profiles it already. Remove it there, or do without %s.",
+                        "program (acl.json, PROFILER_SAMPLECONFIG or graph engine options) or "
+                        "`aclprof run` profiles it already. Remove it there, or do without %s.",
                         api);
     }
     if (ap__subscribe_active()) {
@@ -416,7 +417,12 @@ void ap__session_child(void)
         ap__capture_ops->abandon(ap__session.run.capture);
         ap__session.run = (ap__run){0};
     }
-    ap__session.command = AP_COMMAND_NONE;
+    if (ap__session.command != AP_COMMAND_NONE) { /* not the program has opened it */
+        ap__session.command = AP_COMMAND_NONE;
+        ap__session.inited = false;
+        ap__session.settings = (ap__settings){0};
+    }
     ap__now_clear();
+    ap__autostart_child();
     pthread_mutex_unlock(&ap__lock);
 }

@@ -4,9 +4,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "session/autostart.h"
 #include "session/command.h"
 #include "session/devices.h"
 #include "session/module_link.h"
+#include "session/outside.h"
 #include "session/registry.h"
 #include "session/state.h"
 
@@ -26,11 +28,16 @@ static void ap__tell_capture(uint32_t device)
 {
     ap__run *run = &ap__session.run;
     bool captured = (run->devices >> device & 1) != 0;
+    bool outside = ap__session.command == AP_COMMAND_OUTSIDE;
     bool wanted = atomic_load(&ap__late_wanted) || ap__session.command == AP_COMMAND_RUNS;
-    bool joins = !captured && run->devices != 0 && wanted;
+    bool joins = !captured && (outside ? ap__outside_wants(device) : run->devices != 0 && wanted);
 
     if (ap__session.command == AP_COMMAND_WAITS) {
         ap__command_begin(device);
+        return;
+    }
+    if (ap__autostart_armed()) {
+        ap__autostart_device(device);
         return;
     }
     if (run->capture == NULL || run->owner != getpid() || !(captured || joins)) {
@@ -66,6 +73,10 @@ void ap__session_device_set(uint32_t device, bool set)
     }
     ap__device_note_set(device, set);
     if (set) {
+        if (ap__autostart_armed()) {
+            ap__devices_load(); /* both before the lock */
+            ap__session_find_vendor(NULL);
+        }
         atomic_fetch_or(&ap__pending, 1ull << device);
         ap__session_pass_by();
     }

@@ -22,8 +22,14 @@ typedef struct ap__run {
     int32_t metrics;
 } ap__run;
 
-/* A capture that a configuration asks for (session/command.h). */
-typedef enum ap__command_state { AP_COMMAND_NONE, AP_COMMAND_WAITS, AP_COMMAND_RUNS } ap__command_state;
+/* A capture that a configuration asks for (session/command.h), or somebody outside of the program
+ * (session/outside.h). */
+typedef enum ap__command_state {
+    AP_COMMAND_NONE,
+    AP_COMMAND_WAITS,
+    AP_COMMAND_RUNS,
+    AP_COMMAND_OUTSIDE
+} ap__command_state;
 
 typedef struct ap__state {
     ap__command_state command;
@@ -57,9 +63,11 @@ const char *ap__session_env(const char *name);
 
 /* Finishes what runs. 0 when nothing does. */
 aclError ap__session_close(void);
-/* As aclprofStart, nothing running and nothing checked but the chips. */
+/* As aclprofStart (warm: aclprofWarmup), nothing running and nothing checked but the chips. */
 struct ap__config;
-aclError ap__session_begin(const char *api, const struct ap__config *config);
+aclError ap__session_begin(const char *api, const struct ap__config *config, bool warm);
+/* What is warm records from now on. */
+void ap__session_go(void);
 /* Also forgets path and settings. */
 aclError ap__session_end(void);
 

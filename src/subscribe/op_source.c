@@ -3,12 +3,12 @@
 #include "subscribe/op_source.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/own_thread.h"
 #include "clock/cycles.h"
 #include "collector/channels.h"
 #include "collector/platform.h"
@@ -49,23 +49,6 @@ static void ap__tell(ap__op_source *s, const ap__op_run *run)
 
 /* ---- the thread ---- */
 
-/* Ids of a record as the runtime has them: larger ones lie across both fields. */
-static void ap__unpack(uint16_t *stream, uint16_t *task)
-{
-    uint16_t s = *stream;
-    uint16_t t = *task;
-
-    if ((s & 0x1000) != 0) {
-        *task = (uint16_t)((t & 0x1FFF) | (s & 0xE000));
-        *stream = s & 0x7FF;
-    } else if ((s & 0x2000) != 0) {
-        *stream = t & 0x7FF;
-        *task = (uint16_t)((s & 0xFFF) | (t & 0xF000));
-    } else {
-        *stream = s & 0x7FF;
-    }
-}
-
 static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t now)
 {
     uint16_t stream = log->stream;
@@ -76,7 +59,7 @@ static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t n
     if (log->magic != AP_STARS_MAGIC) {
         return;
     }
-    ap__unpack(&stream, &task);
+    ap__stars_unpack(false, AP_STARS_KIND(log->head), &stream, &task);
     pthread_mutex_lock(&s->lock);
     if (AP_STARS_FUNCTION(log->head) == AP_STARS_START) {
         ap__op_match_start(s->match, stream, task, log->cycles, now);
@@ -119,7 +102,6 @@ static void *ap__reader(void *arg)
     uint64_t aged = ap__now_ms();
     uint32_t errors = 0;
 
-    (void)pthread_setname_np(pthread_self(), "aclprof-ops");
     while (errors < AP_ERRORS_MAX) {
         bool ending = atomic_load_explicit(&s->ending, memory_order_acquire);
         int n = ap__read(s);
@@ -204,8 +186,6 @@ static void ap__free(ap__op_source *s)
 ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char **why)
 {
     ap__op_source *s = calloc(1, sizeof(*s));
-    sigset_t all;
-    sigset_t saved;
     int rc = 0;
 
     *why = "memory is short";
@@ -227,10 +207,7 @@ ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char
         ap__free(s);
         return NULL;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    rc = pthread_create(&s->thread, NULL, ap__reader, s);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    rc = ap__own_thread(&s->thread, "aclprof-ops", ap__reader, s);
     if (rc != 0) {
         (void)s->driver->ops->stop(s->driver->context, device, AP_STARS_CHANNEL);
         ap__free(s);

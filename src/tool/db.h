@@ -57,5 +57,7 @@ void ap__db_tasks(ap__db *db, const ap__model *m);
 void ap__db_frequencies(ap__db *db, const ap__model *m);
 void ap__db_memory(ap__db *db, const ap__model *m);
 void ap__db_overlap(ap__db *db, const ap__model *m);
+void ap__db_communication(ap__db *db, const ap__model *m);
+void ap__db_samples(ap__db *db, const ap__model *m);
 
 #endif

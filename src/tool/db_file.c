@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/bulk.h"
+
 static void ap__fail(ap__db *db, int sqlite_rc)
 {
     if (db->rc != 0) {
@@ -140,6 +142,7 @@ static void ap__make_table(ap__db_table *t)
 
 void ap__db_row(ap__db_table *t)
 {
+    ap__bulk_step();
     if (t->insert == NULL && t->db->rc == 0) {
         ap__make_table(t);
     }

@@ -158,14 +158,7 @@ static int ap__write_control(ap__capture *c, const ap__capture_params *p,
 
 static void ap__reserve_make(ap__capture *c)
 {
-    int fd =
-        openat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (fd >= 0) {
-        (void)fchmod(fd, AP_FILE_MODE); /* undoes the umask */
-        (void)!posix_fallocate(fd, 0, AP_RESERVE_BYTES); /* only a comfort */
-        close(fd);
-    }
+    (void)ap__file_reserve(c->dir.ext_fd, AP_EXT_RESERVE_NAME, AP_RESERVE_BYTES);
 }
 
 /* Bytes that the host directory may hold: the API's limit is for the whole PROF directory, which
@@ -606,6 +599,7 @@ void ap__capture_place_of(const ap__capture *capture, ap__capture_place *out)
         .ext_fd = capture->dir.ext_fd,
         .data_fd = capture->dir.data_fd,
         .meta = &capture->meta,
+        .start_ns = capture->drain.convert.start.mono_raw_ns,
     };
 }
 

@@ -31,7 +31,7 @@ is 0 "$tool" --version
 is 2 "$tool"
 is 2 "$tool" nonsense
 has "is no verb"
-for verb in summary export check recover run install uninstall; do
+for verb in summary export report check recover doctor run install uninstall merge; do
     is 0 "$tool" $verb --help
     has Usage
 done
@@ -100,9 +100,9 @@ if [ -z "${ACLPROF_SANITIZE:-}" ]; then # whose runtime wants to be the first pr
     is 2 "$tool" run
     is 143 bash -c "'$tool' run -- sh -c 'kill -TERM \$\$'; exit \$?"
     is 0 "$tool" run --output "$tmp/w" --log info -- sh -c 'echo "$LD_PRELOAD $ASCEND_WORK_PATH $ACLPROF_LOG"'
-    has "libacl_prof.so $tmp/w info"
+    has "libacl_prof.so:.*/libmsprofiler.so $tmp/w info"
     LD_PRELOAD=$tmp/other.so is 0 "$tool" run -- sh -c 'echo "$LD_PRELOAD"'
-    has "libacl_prof.so:$tmp/other.so"
+    has "libacl_prof.so:.*/libmsprofiler.so:$tmp/other.so"
     # a signal is the program's
     "$tool" run -- bash -c 'trap "exit 9" TERM; echo up; sleep 20 & wait' >"$tmp/up" 2>&1 &
     runner=$!
@@ -116,7 +116,7 @@ if [ -z "${ACLPROF_SANITIZE:-}" ]; then # whose runtime wants to be the first pr
     printf '#include <unistd.h>\nint main(void) { sleep(3); return 3; }\n' >"$tmp/s.c"
     if ${CC:-cc} -O0 -static -o "$tmp/static" "$tmp/s.c" 2>/dev/null; then
         is 3 "$tool" run -- "$tmp/static"
-        has "has not got into the program"
+        has "does not get into the program: it is static"
     fi
 fi
 
