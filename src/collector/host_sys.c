@@ -23,6 +23,7 @@
 #define AP_DEFAULT_MS 20u        /* of ACL_PROF_HOST_SYS */
 #define AP_USAGE_DEFAULT_MS 100u /* of ACL_PROF_HOST_SYS_USAGE */
 #define AP_TEXT_MAX (1u << 20)   /* one sample of one file */
+#define AP_SHARE 25u             /* a look at every thread takes 1/25 of a core at most */
 #define AP_DISK_LINES_MAX 500u   /* after a sleep */
 
 /* The /proc files that stay open. */
@@ -311,6 +312,23 @@ static void ap__sample_file(ap__host_sys *h, ap__host_file file, bool last)
     }
 }
 
+static uint64_t ap__cpu_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+/* What looks at every thread takes the longer the more there are: not more of a core than a share, or
+ * else its samples, which tell their times, come less often. */
+static uint64_t ap__rest_ms(ap__host_file file, uint64_t cost_us)
+{
+    bool each_thread = file == AP_FILE_CPU || file == AP_FILE_OSRT;
+
+    return each_thread ? cost_us * AP_SHARE / 1000u : 0;
+}
+
 /* Takes what is due; returns when the next is. */
 static uint64_t ap__sample_due(ap__host_sys *h)
 {
@@ -324,10 +342,17 @@ static uint64_t ap__sample_due(ap__host_sys *h)
             continue;
         }
         if (now >= h->due_ms[i]) {
+            uint64_t cost_us = ap__cpu_us();
+            uint64_t rest = 0;
+
             ap__sample_file(h, (ap__host_file)i, false);
+            rest = ap__rest_ms((ap__host_file)i, ap__cpu_us() - cost_us);
             h->due_ms[i] += h->period_ms[i];
             if (h->due_ms[i] <= now) { /* asleep, or too slow: no burst to catch up */
                 h->due_ms[i] = now + h->period_ms[i];
+            }
+            if (h->due_ms[i] < now + rest) {
+                h->due_ms[i] = now + rest;
             }
         }
         next = h->due_ms[i] < next ? h->due_ms[i] : next;

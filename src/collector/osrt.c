@@ -209,6 +209,9 @@ static void ap__look_at(ap__osrt *o, int dirfd, ap__osrt_thread *t)
     uint64_t now = 0;
     bool inside = false;
 
+    if (t->inside && slices != 0 && slices == t->slices) {
+        return; /* it has not run since */
+    }
     (void)snprintf(path, sizeof(path), "%ld/syscall", t->tid);
     ap__read_small(dirfd, path, seen, sizeof(seen));
     now = ap__mono_raw_ns();

@@ -31,6 +31,8 @@ typedef struct ap__export {
 
 /* For ap__db_export alone: nothing is made. 0 or -1 with error set. */
 int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output);
+/* Before the first database: SQLite goes without locks, for programs that use it in one thread. */
+void ap__db_one_thread(void);
 /* Makes and opens mindstudio_profiler_output below `output` (NULL: the PROF_* directory).
  * 0 or -1 with error set. */
 int ap__export_open(ap__export *e, const char *prof_dir, const char *output);
@@ -49,6 +51,9 @@ void ap__export_progress(ap__export *e, const char *what);
  * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers wait
  * for a table. */
 int ap__export_tables(ap__export *e, const ap__model *m);
+
+/* README.txt: the kinds of files made so far. */
+int ap__export_readme(ap__export *e);
 
 /* Each returns 0 or errno (after ap__export_failed). No rows, no file. */
 int ap__csv_op_summary(ap__export *e, const ap__model *m);

@@ -89,6 +89,9 @@ static int ap__all(ap__export *e, const ap__model *m, const char *type)
     if (json) {
         failed |= ap__json_timeline(e, m) != 0;
     }
+    if (csv || json) {
+        failed |= ap__export_readme(e) != 0;
+    }
     if (db) {
         failed |= ap__db_export(e, m) != 0;
     }
@@ -320,6 +323,7 @@ int ap__verb_export(int argc, char **argv)
     int option = 0;
     int code = 0;
 
+    ap__db_one_thread();
     optind = 0;
     while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
         if (option == 'h') {

@@ -46,6 +46,11 @@ made "$tmp/a/$out" 'op_summary_*.csv' 1
 made "$tmp/a/$out" '*.pftrace' 1
 made "$tmp/a" 'msprof_*.db' 1
 made "$tmp/a" '*.part' 0
+grep -q '^1\.msprof\.json:' "$tmp/a/$out/README.txt" || fail "README.txt"
+grep -q '\.op_summary\.csv:' "$tmp/a/$out/README.txt" || fail "README.txt without op_summary"
+for type in $(ls "$tmp/a/$out" | sed -n 's/_[0-9]*\.csv$//p'); do
+    grep -q "\.$type\.csv:" "$tmp/a/$out/README.txt" || fail "README.txt without $type"
+done
 [ "$(wc -l <"$tmp/out")" -eq "$(find "$tmp/a" -type f | wc -l)" ] || fail "not every file is named"
 grep -q '\[' "$tmp/err" && fail "a progress bar without a terminal"
 is 0 "$tool" export --output "$tmp/b" --summary "$prof"

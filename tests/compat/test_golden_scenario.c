@@ -81,6 +81,7 @@ static void of_a_program(void **state)
         assert_int_equal(simrtLaunchKernel(stream, &kernels[i], NULL), SIMRT_OK);
     }
     assert_int_equal(simrtSynchronizeStream(stream), SIMRT_OK);
+    assert_int_equal(simrtDestroyStream(stream), SIMRT_OK);
     end(config);
 }
 
