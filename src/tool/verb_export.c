@@ -46,6 +46,7 @@ static void ap__usage(FILE *out)
         "  --replace          delete earlier exports there first\n"
         "  --guard            texts that a spreadsheet would run get an apostrophe in front\n"
         "  --clear            accepted: no intermediate files are made\n"
+        "  --python-path FILE accepted: no Python is needed\n"
         "  -h, --help         print this\n\n"
         "Options may have =on or =off where msprof wants it. Files appear when they are whole;\n"
         "what cannot be read or written is named, the rest is made, and the exit code is 1.\n");

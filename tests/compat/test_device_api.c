@@ -10,6 +10,7 @@
 
 #include "reader/device_view.h"
 #include "reader/recover.h"
+#include "reporter/vendor.h"
 #include "sim_runtime.h"
 
 /* Start and Stop come back within 5 s from a driver that hangs (collector.h); a busy machine has as
@@ -163,6 +164,35 @@ static void misbehaving(void **state)
     assert_ok(aclprofFinalize());
 }
 
+/* A subscription to a model of a device that hangs. */
+static void subscribed(void **state)
+{
+    aclprofSubscribeConfig *config = NULL;
+    double begin = 0;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    for (uint32_t model = 1; model <= 2; model++) {
+        assert_int_equal(MsprofSetDeviceIdByGeModelIdx(model, model - 1), 0);
+    }
+    config = aclprofCreateSubscribeConfig(1, ACL_AICORE_NONE, &fds[1]);
+    begin = seconds();
+    if (strcmp(getenv("HANGS_AT"), "start") == 0) {
+        assert_refused(aclprofModelSubscribe(1, config), ACL_ERROR_PROFILING_FAILURE,
+                       "does not answer");
+    } else {
+        assert_ok(aclprofModelSubscribe(1, config));
+    }
+    assert_ok(aclprofModelSubscribe(2, config)); /* the other device is none the worse */
+    launch(1, 20);
+    assert_ok(aclprofModelUnSubscribe(2));
+    if (strcmp(getenv("HANGS_AT"), "start") != 0) {
+        assert_ok(aclprofModelUnSubscribe(1));
+    }
+    assert_true(seconds() - begin < BOUND_S);
+}
+
 /* Every device hangs, in every channel: the end is Finalize. */
 static void all_hang(void **state)
 {
@@ -271,7 +301,7 @@ static const role roles[] = {ROLE(disjoint),
                              ROLE(no_driver),
                              ROLE(with_settings),
                              ROLE(api_statistics),
-                             ROLE(misbehaving), ROLE(all_hang),
+                             ROLE(misbehaving), ROLE(all_hang), ROLE(subscribed),
                              ROLE(forked),
                              ROLE(killed),
                              ROLE(set_later),
@@ -491,6 +521,17 @@ static void test_all_hang(void **state)
                    "\"start\":\"the device is lost\"", NULL);
 }
 
+static void test_hanging_subscription(void **state)
+{
+    setenv("HANGS_AT", "start", 1);
+    setenv("ACLPROF_SIM", "devices=2,fault=start_slow:dev=0:ms=-1", 1);
+    (void)role_run("subscribed", *state);
+    setenv("HANGS_AT", "stop", 1);
+    setenv("ACLPROF_SIM", "devices=2,fault=stop_slow:dev=0:ms=-1", 1);
+    (void)role_run("subscribed", *state);
+    unsetenv("HANGS_AT");
+}
+
 static void test_forked(void **state)
 {
     char *prof = NULL;
@@ -593,6 +634,7 @@ int main(int argc, char **argv)
         SCRATCH_TEST(test_api_statistics), SCRATCH_TEST(test_misbehaving),
         SCRATCH_TEST(test_hanging),
         SCRATCH_TEST(test_all_hang),
+        SCRATCH_TEST(test_hanging_subscription),
         SCRATCH_TEST(test_forked),         SCRATCH_TEST(test_killed),
         SCRATCH_TEST(test_set_later),      SCRATCH_TEST(test_through_the_interface),
         SCRATCH_TEST(test_no_such_symbols),
