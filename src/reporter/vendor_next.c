@@ -13,7 +13,7 @@
 #include "reporter/vendor.h"
 
 #define AP_PLACES 3u /* behind us, and behind either of the other names */
-#define AP_HOPS 8u
+#define AP_HOPS 8u /* few: they lie in the static TLS, of which dlopen has little to give */
 
 static const char *const ap__names[AP_VENDOR_CALLS] = {
     [AP_VENDOR_API] = "MsprofReportApi",
@@ -108,7 +108,7 @@ void *ap__vendor_next(ap__vendor_call call)
 /* ---- calls on their way ---- */
 
 /* Those of this thread, the outermost first. frame tells one that was left by longjmp: it lies
- * deeper than whoever comes now. Small: threads of all programs that load us have it. */
+ * deeper than whoever comes now. */
 static __thread struct {
     uintptr_t frame[AP_HOPS];
     uint8_t call[AP_HOPS];
