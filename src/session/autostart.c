@@ -12,12 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ring/thread.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/module_link.h"
 #include "session/registry.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "writer/loop.h"
 
 #define AP_TEXT_MAX 256u
 
@@ -103,6 +105,12 @@ __attribute__((constructor)) static void ap__autostart_load(void)
     char reason[AP_TEXT_MAX + 32];
 
     if (text == NULL) {
+        const char *control = ap__session_env("ACLPROF_CONTROL");
+
+        if (control != NULL && strcmp(control, "1") == 0 && ap__simulated()) {
+            ap__devices_load(); /* so that devices which are set are a use of the profiler */
+        }
+        errno = saved;
         return;
     }
     if (!ap__autostart_parse(text, &ap__auto, reason, sizeof(reason))) {
@@ -133,17 +141,19 @@ static void ap__sleep_to(struct timespec *t, uint64_t ms)
 
 static void *ap__keep_time(void *arg)
 {
+    uint32_t number = (uint32_t)(uintptr_t)arg; /* others may begin when this one has ended */
     struct timespec t = ap__loaded;
 
-    (void)arg;
+    ap__thread_helps = true;
     (void)pthread_setname_np(pthread_self(), "aclprof-timer");
     ap__sleep_to(&t, ap__auto.delay_ms);
-    ap__outside_record();
+    ap__outside_record(number);
     if (ap__auto.duration_ms != 0) {
         (void)clock_gettime(CLOCK_MONOTONIC, &t);
         ap__sleep_to(&t, ap__auto.duration_ms);
-        (void)ap__outside_end(NULL);
+        (void)ap__outside_end(number, NULL);
     }
+    atomic_fetch_sub(&ap__helper_threads, 1);
     return NULL;
 }
 
@@ -168,7 +178,12 @@ static bool ap__start_timer(void)
         (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &saved);
-        rc = pthread_create(&thread, &attr, ap__keep_time, NULL);
+        atomic_fetch_add(&ap__helper_threads, 1);
+        rc = pthread_create(&thread, &attr, ap__keep_time,
+                            (void *)(uintptr_t)ap__outside_number());
+        if (rc != 0) {
+            atomic_fetch_sub(&ap__helper_threads, 1);
+        }
         pthread_sigmask(SIG_SETMASK, &saved, NULL);
         (void)pthread_attr_destroy(&attr);
     }
@@ -177,7 +192,7 @@ static bool ap__start_timer(void)
 
 /* ---- beginning ---- */
 
-/* Once a process, under the session's lock. A program that profiles itself is left alone for good. */
+/* Once a process, under the session's lock. A program that profiles itself is left alone. */
 static aclError ap__begin_locked(void)
 {
     bool warm = ap__is_early();

@@ -17,6 +17,10 @@ static const verb verbs[] = {
     {"check", ap__verb_check, "is a directory whole? for CI"},
     {"recover", ap__verb_recover, "finish a directory whose process was killed"},
     {"run", ap__verb_run, "run a program with this library preloaded"},
+    {"start", ap__verb_control, "begin a capture in a running process"},
+    {"stop", ap__verb_control, "end it"},
+    {"snapshot", ap__verb_control, "end its directory and go on in a new one"},
+    {"status", ap__verb_control, "what running processes capture"},
     {"install", ap__verb_install, "place this library in a CANN tree"},
     {"uninstall", ap__verb_uninstall, "take it out again"},
 };
