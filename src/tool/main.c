@@ -21,6 +21,7 @@ static const verb verbs[] = {
     {"stop", ap__verb_control, "end it"},
     {"snapshot", ap__verb_control, "end its directory and go on in a new one"},
     {"status", ap__verb_control, "what running processes capture"},
+    {"watch", ap__verb_watch, "follow a capture while it runs"},
     {"install", ap__verb_install, "place this library in a CANN tree"},
     {"uninstall", ap__verb_uninstall, "take it out again"},
 };

@@ -31,7 +31,7 @@ is 0 "$tool" --version
 is 2 "$tool"
 is 2 "$tool" nonsense
 has "is no verb"
-for verb in summary export check recover run install uninstall; do
+for verb in summary export check recover run watch start stop snapshot status install uninstall; do
     is 0 "$tool" $verb --help
     has Usage
 done

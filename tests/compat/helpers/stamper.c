@@ -9,6 +9,7 @@
  *   api DIR      a capture of its own; says what aclprofInit gives
  *   open NAME    dlopen and says whose aclprofInit is found by it
  *   trap         a handler of SIGTERM that exits with 44
+ *   name TEXT    marks have this text from now on
  *   create       makes the stamp that later marks use, and says whether there is one
  *   marks N      N marks with it
  *   steps N      N steps of the API, a mark in each
@@ -38,12 +39,14 @@ static void nap(long ms)
     }
 }
 
+static const char *text = "mark";
+
 static void stamps(long count)
 {
     void *stamp = aclprofCreateStamp();
     long failed = 0;
 
-    (void)aclprofSetStampTraceMessage(stamp, "mark", 4);
+    (void)aclprofSetStampTraceMessage(stamp, text, (uint32_t)strlen(text));
     for (long i = 0; i < count; i++) {
         failed += aclprofMark(stamp) != ACL_SUCCESS;
     }
@@ -175,6 +178,8 @@ int main(int argc, char **argv)
         i++;
         if (strcmp(what, "stamps") == 0) {
             stamps(atol(value));
+        } else if (strcmp(what, "name") == 0) {
+            text = value;
         } else if (strcmp(what, "marks") == 0) {
             marks(atol(value));
         } else if (strcmp(what, "steps") == 0) {
