@@ -7,6 +7,7 @@
 #include "aclprof_ext.h"
 #include "ring/ring.h"
 #include "session/autostart.h"
+#include "session/control_socket.h"
 #include "session/errtext.h"
 #include "session/session.h"
 #include "stamp/body.h"
@@ -70,6 +71,7 @@ AP_COLD void *ap__create_slow(void)
     if (thread == NULL && !counted && ap__autostart_used()) {
         thread = ap__stamp_enter_silent(&counted);
     }
+    counted = counted || (thread == NULL && ap__control_used());
     if (thread == NULL && !counted) {
         (void)ap__fail_quick(&ap__create_not_run);
         return NULL;
@@ -78,7 +80,7 @@ AP_COLD void *ap__create_slow(void)
         handle = ap__stamp_create(thread);
         ap__stamp_leave_slow(thread);
     } else {
-        handle = ap__stamp_create_shared(); /* warm-up, or inside a signal handler */
+        handle = ap__stamp_create_shared(); /* warm-up, inside a signal handler, outside control */
     }
     if (handle == 0) {
         (void)ap__fail_quick(&no_memory);

@@ -12,6 +12,7 @@
 #include "acl/acl_prof.h"
 #include "api/step_mark.h"
 #include "reporter/report.h"
+#include "session/control_socket.h"
 #include "session/errtext.h"
 #include "session/runtime_calls.h"
 
@@ -59,6 +60,9 @@ bool ap__step_mark(uint64_t index, uint16_t tag, void *stream)
     record.thread_id = ap__report_thread();
     record.item_id = tag;
     (void)ap__report_api(true, &record);
+    if (tag == ACL_STEP_END) {
+        atomic_fetch_add_explicit(&ap__steps_ended, 1, memory_order_relaxed);
+    }
     return true;
 }
 

@@ -23,6 +23,7 @@ static __thread bool ap__making_self __attribute__((tls_model("initial-exec")));
 
 ap__no_ring_counters ap__no_ring;
 _Atomic uint32_t ap__threads_known;
+__thread bool ap__thread_helps __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t ap__list_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__thread *ap__list;
@@ -60,7 +61,7 @@ static void ap__release_ring(ap__thread *thread)
 /* The writer then looks whether the whole process is over, see loop.c. */
 static void ap__say_goodbye(ap__thread *thread)
 {
-    if (atomic_fetch_sub(&ap__threads_known, 1) != 1) {
+    if (ap__thread_helps || atomic_fetch_sub(&ap__threads_known, 1) != 1) {
         return;
     }
     /* inside, as a stamp call is: the writer stays until we are out */
@@ -125,7 +126,9 @@ static ap__thread *ap__thread_make(void)
     }
     ap__list = thread;
     ap__self = thread;
-    atomic_fetch_add(&ap__threads_known, 1);
+    if (!ap__thread_helps) {
+        atomic_fetch_add(&ap__threads_known, 1);
+    }
     ap__threads_unlock(&saved);
     return thread;
 }

@@ -64,6 +64,9 @@ typedef struct ap__no_ring_counters {
 } ap__no_ring_counters;
 extern ap__no_ring_counters ap__no_ring __attribute__((visibility("hidden")));
 
+/* A thread of ours, which is not counted below. */
+extern __thread bool ap__thread_helps
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 /* Threads that have state here: have recorded, or started a capture. The last one's exit wakes the
  * writer. */
 extern _Atomic uint32_t ap__threads_known __attribute__((visibility("hidden")));

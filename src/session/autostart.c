@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +11,14 @@
 #include <unistd.h>
 
 #include "base/own_thread.h"
+#include "ring/thread.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/module_link.h"
 #include "session/registry.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "writer/loop.h"
 
 #define AP_TEXT_MAX 256u
 
@@ -104,6 +104,12 @@ __attribute__((constructor)) static void ap__autostart_load(void)
     char reason[AP_TEXT_MAX + 32];
 
     if (text == NULL) {
+        const char *control = ap__session_env("ACLPROF_CONTROL");
+
+        if (control != NULL && strcmp(control, "1") == 0 && ap__simulated()) {
+            ap__devices_load(); /* so that devices which are set are a use of the profiler */
+        }
+        errno = saved;
         return;
     }
     if (!ap__autostart_parse(text, &ap__auto, reason, sizeof(reason))) {
@@ -134,16 +140,18 @@ static void ap__sleep_to(struct timespec *t, uint64_t ms)
 
 static void *ap__keep_time(void *arg)
 {
+    uint32_t number = (uint32_t)(uintptr_t)arg; /* others may begin when this one has ended */
     struct timespec t = ap__loaded;
 
-    (void)arg;
+    ap__thread_helps = true;
     ap__sleep_to(&t, ap__auto.delay_ms);
-    ap__outside_record();
+    ap__outside_record(number);
     if (ap__auto.duration_ms != 0) {
         (void)clock_gettime(CLOCK_MONOTONIC, &t);
         ap__sleep_to(&t, ap__auto.duration_ms);
-        (void)ap__outside_end(NULL);
+        (void)ap__outside_end(number, NULL);
     }
+    atomic_fetch_sub(&ap__helper_threads, 1);
     return NULL;
 }
 
@@ -154,6 +162,19 @@ static bool ap__is_early(void)
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (now.tv_sec - ap__loaded.tv_sec) * 1000 + (now.tv_nsec - ap__loaded.tv_nsec) / 1000000 <
            (int64_t)ap__auto.delay_ms;
+}
+
+static bool ap__start_timer(void)
+{
+    bool started = false;
+
+    atomic_fetch_add(&ap__helper_threads, 1);
+    started = ap__own_thread(NULL, "aclprof-timer", ap__keep_time,
+                             (void *)(uintptr_t)ap__outside_number()) == 0;
+    if (!started) {
+        atomic_fetch_sub(&ap__helper_threads, 1);
+    }
+    return started;
 }
 
 /* ---- beginning ---- */
@@ -172,8 +193,7 @@ static aclError ap__begin_locked(void)
         return ap__session.command == AP_COMMAND_OUTSIDE ? ACL_SUCCESS : ACL_ERROR_PROF_NOT_RUN;
     }
     code = ap__outside_begin_locked(&ap__auto.want, warm);
-    if (code == ACL_SUCCESS && (warm || ap__auto.duration_ms != 0) &&
-        ap__own_thread(NULL, "aclprof-timer", ap__keep_time, NULL) != 0) {
+    if (code == ACL_SUCCESS && (warm || ap__auto.duration_ms != 0) && !ap__start_timer()) {
         ap__log(AP_LOG_WARN, "no thread for delay and duration: all of the program is recorded");
         if (warm) {
             ap__session_go();

@@ -16,6 +16,7 @@
 static const char ap__api[] = "aclprof";
 
 static ap__outside_want ap__wanted; /* of the running one; under the session's lock */
+static uint32_t ap__number;
 
 bool ap__outside_wants(uint32_t device)
 {
@@ -71,6 +72,7 @@ aclError ap__outside_begin_locked(const ap__outside_want *want, bool warm)
     code = ap__session_begin(ap__api, &config, warm);
     if (code == ACL_SUCCESS) {
         ap__session.command = AP_COMMAND_OUTSIDE;
+        ap__number++;
     } else {
         ap__results_tell("refused", ap__last_error());
         ap__log(AP_LOG_WARN, "the capture that is asked for from outside cannot begin: %s",
@@ -92,28 +94,55 @@ aclError ap__outside_begin(const ap__outside_want *want, bool warm)
     return code;
 }
 
-void ap__outside_record(void)
+uint32_t ap__outside_number(void)
+{
+    return ap__number;
+}
+
+static bool ap__is_number(uint32_t number)
+{
+    return ap__session.command == AP_COMMAND_OUTSIDE && (number == 0 || number == ap__number);
+}
+
+void ap__outside_record(uint32_t number)
 {
     ap__session_enter();
-    if (ap__session.command == AP_COMMAND_OUTSIDE && ap__session.run.warm &&
-        ap__session.run.capture != NULL) {
+    if (ap__is_number(number) && ap__session.run.warm && ap__session.run.capture != NULL) {
         ap__session_go();
     }
     ap__session_leave();
 }
 
-aclError ap__outside_end(char dir[AP_PATH_MAX])
+static void ap__copy_dir(char dir[AP_PATH_MAX])
+{
+    const char *from =
+        ap__session.run.capture != NULL ? ap__capture_ops->dir(ap__session.run.capture) : "";
+    size_t length = strnlen(from, AP_PATH_MAX - 1);
+
+    memcpy(dir, from, length);
+    dir[length] = '\0';
+}
+
+void ap__outside_look(ap__outside_view *out)
+{
+    ap__session_enter();
+    ap__copy_dir(out->dir);
+    out->want = ap__wanted;
+    out->state = ap__session.run.capture == NULL               ? AP_OUTSIDE_IDLE
+                 : ap__session.command != AP_COMMAND_OUTSIDE ? AP_OUTSIDE_OWN
+                 : ap__session.run.warm                      ? AP_OUTSIDE_WAITS
+                                                             : AP_OUTSIDE_RECORDS;
+    ap__session_leave();
+}
+
+aclError ap__outside_end(uint32_t number, char dir[AP_PATH_MAX])
 {
     aclError code = ACL_ERROR_PROF_NOT_RUN;
 
     ap__session_enter();
-    if (ap__session.command == AP_COMMAND_OUTSIDE) {
-        if (dir != NULL && ap__session.run.capture != NULL) {
-            const char *from = ap__capture_ops->dir(ap__session.run.capture);
-            size_t length = strnlen(from, AP_PATH_MAX - 1);
-
-            memcpy(dir, from, length);
-            dir[length] = '\0';
+    if (ap__is_number(number)) {
+        if (dir != NULL) {
+            ap__copy_dir(dir);
         }
         code = ap__session_end();
         ap__session.command = AP_COMMAND_NONE;

@@ -23,9 +23,27 @@ typedef struct ap__outside_want {
  * been loaded before. */
 aclError ap__outside_begin(const ap__outside_want *want, bool warm);
 aclError ap__outside_begin_locked(const ap__outside_want *want, bool warm);
-void ap__outside_record(void);
+/* Under the session's lock: of the newest capture from outside. The two below do nothing to another
+ * one; 0: to any. */
+uint32_t ap__outside_number(void);
+void ap__outside_record(uint32_t number);
 /* Finishes it. ACL_ERROR_PROF_NOT_RUN when there is none; *dir, if wanted, is its directory. */
-aclError ap__outside_end(char dir[AP_PATH_MAX]);
+aclError ap__outside_end(uint32_t number, char dir[AP_PATH_MAX]);
+
+typedef enum ap__outside_state {
+    AP_OUTSIDE_IDLE,
+    AP_OUTSIDE_OWN, /* the program, or a configuration of it, captures */
+    AP_OUTSIDE_WAITS,
+    AP_OUTSIDE_RECORDS
+} ap__outside_state;
+
+typedef struct ap__outside_view {
+    ap__outside_state state;
+    ap__outside_want want; /* of one from outside */
+    char dir[AP_PATH_MAX]; /* "" when idle */
+} ap__outside_view;
+
+void ap__outside_look(ap__outside_view *out);
 
 /* Whether the running one wants the device. Under the session's lock. */
 bool ap__outside_wants(uint32_t device);

@@ -14,6 +14,7 @@
 #include "reporter/vendor.h"
 #include "session/arg_text.h"
 #include "session/autostart.h"
+#include "session/control_socket.h"
 #include "session/devices.h"
 #include "session/errtext.h"
 #include "session/fork.h"
@@ -52,6 +53,7 @@ void ap__session_enter(void)
 {
     int state = 0;
 
+    (void)ap__control_used();
     (void)ap__fork_install(); /* a failure is told by the Start that needs it */
     ap__fail_hold();
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -380,6 +382,7 @@ void ap__session_shutdown(void)
     if (ap__in.now) {
         return; /* exit() in a signal handler inside a control call: waiting would be for ever */
     }
+    ap__control_close();
     ap__fail_hold();
     pthread_mutex_lock(&ap__lock);
     ap__session.ending = true;
@@ -424,5 +427,6 @@ void ap__session_child(void)
     }
     ap__now_clear();
     ap__autostart_child();
+    ap__control_child();
     pthread_mutex_unlock(&ap__lock);
 }

@@ -6,6 +6,7 @@
 
 #include "session/autostart.h"
 #include "session/command.h"
+#include "session/control_socket.h"
 #include "session/devices.h"
 #include "session/module_link.h"
 #include "session/outside.h"
@@ -73,6 +74,7 @@ void ap__session_device_set(uint32_t device, bool set)
     }
     ap__device_note_set(device, set);
     if (set) {
+        (void)ap__control_used();
         if (ap__autostart_armed()) {
             ap__devices_load(); /* both before the lock */
             ap__session_find_vendor(NULL);

@@ -20,6 +20,11 @@ static const verb verbs[] = {
     {"merge", ap__verb_merge, "results of several ranks as one trace and database"},
     {"doctor", ap__verb_doctor, "what would keep profiling from working here"},
     {"run", ap__verb_run, "run a program with this library preloaded"},
+    {"start", ap__verb_control, "begin a capture in a running process"},
+    {"stop", ap__verb_control, "end it"},
+    {"snapshot", ap__verb_control, "end its directory and go on in a new one"},
+    {"status", ap__verb_control, "what running processes capture"},
+    {"watch", ap__verb_watch, "follow a capture while it runs"},
     {"install", ap__verb_install, "place this library in a CANN tree"},
     {"uninstall", ap__verb_uninstall, "take it out again"},
 };

@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,13 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tool/option_values.h"
 #include "tool/run_entry.h"
 #include "tool/run_results.h"
 #include "tool/verbs.h"
 
 #define AP_LIBRARY "libacl_prof.so"
-#define AP_MAX_SECONDS 4000000.0
-#define AP_DEVICES 64u
 
 typedef struct ap__run {
     char **program;
@@ -200,6 +198,8 @@ static int ap__run_program(ap__run *run)
     static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
     struct sigaction action = {.sa_sigaction = ap__pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
     const char *refusal = ap__run_refusal(run->program[0]);
+    sigset_t all;
+    sigset_t before;
     int failed[2];
     int error = 0;
     int status = 0;
@@ -208,8 +208,11 @@ static int ap__run_program(ap__run *run)
         perror("aclprof run");
         return 1;
     }
+    sigfillset(&all); /* none is lost before it can be passed on */
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
     ap__child = fork();
     if (ap__child == 0) {
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
         error = ENOMEM;
         if (ap__set_environment(run)) {
             (void)execvp(run->program[0], run->program);
@@ -221,12 +224,18 @@ static int ap__run_program(ap__run *run)
     close(failed[1]);
     if (ap__child < 0) {
         perror("aclprof run");
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
         close(failed[0]);
         return 1;
     }
     for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
-        (void)sigaction(passed[i], &action, NULL);
+        struct sigaction old;
+
+        if (sigaction(passed[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) { /* nohup */
+            (void)sigaction(passed[i], &action, NULL);
+        }
     }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     while (read(failed[0], &error, sizeof(error)) < 0 && errno == EINTR) {
     }
     close(failed[0]);
@@ -277,39 +286,6 @@ static void ap__usage(FILE *out)
         "Exit code 127: there is no such program; 126: it cannot be run.\n");
 }
 
-static bool ap__seconds(const char *text, uint64_t *ms)
-{
-    char *end = NULL;
-    double seconds = strtod(text, &end);
-    bool ok = end != text && *end == '\0' && seconds >= 0 && seconds <= AP_MAX_SECONDS;
-
-    *ms = ok ? (uint64_t)llround(seconds * 1000) : 0;
-    return ok;
-}
-
-static bool ap__device_list(const char *text, uint64_t *mask)
-{
-    char *end = NULL;
-
-    *mask = strcmp(text, "all") == 0 ? UINT64_MAX : 0;
-    while (*mask != UINT64_MAX) {
-        unsigned long device = strtoul(text, &end, 10);
-
-        if (text[0] < '0' || text[0] > '9' || device >= AP_DEVICES) {
-            return false;
-        }
-        *mask |= UINT64_C(1) << device;
-        if (*end == '\0') {
-            return true;
-        }
-        if (*end != ',') {
-            return false;
-        }
-        text = end + 1;
-    }
-    return true;
-}
-
 /* The program may change its directory before it begins. */
 static bool ap__set_output(const char *dir)
 {
@@ -340,11 +316,11 @@ static bool ap__option(ap__run *run, int option, const char *value)
         run->stamps = true;
         return true;
     case AP_DEVICE:
-        return ap__device_list(value, &run->devices);
+        return ap__option_devices(value, &run->devices);
     case AP_DELAY:
-        return ap__seconds(value, &run->delay_ms);
+        return ap__option_ms(value, &run->delay_ms);
     case AP_DURATION:
-        return ap__seconds(value, &run->duration_ms) && run->duration_ms != 0;
+        return ap__option_ms(value, &run->duration_ms) && run->duration_ms != 0;
     case AP_FIRST:
         run->first_only = true;
         return true;

@@ -16,6 +16,9 @@ int ap__verb_recover(int argc, char **argv);
 int ap__verb_doctor(int argc, char **argv);
 int ap__verb_merge(int argc, char **argv);
 int ap__verb_run(int argc, char **argv);
+/* start, stop, snapshot, status: by argv[0]. */
+int ap__verb_control(int argc, char **argv);
+int ap__verb_watch(int argc, char **argv);
 int ap__verb_install(int argc, char **argv);
 int ap__verb_uninstall(int argc, char **argv);
 

@@ -96,10 +96,11 @@ static void ap__end(ap__loop *loop)
     uv_close((uv_handle_t *)&loop->wake, NULL);
 }
 
-/* main() has ended with pthread_exit and so have all other threads: this one alone keeps the
- * process. Field 3 of the line is the state of the first thread, field 20 the number of threads,
- * an ended first one included. */
-static bool ap__alone(void)
+_Atomic uint32_t ap__helper_threads;
+
+/* Field 3 of the line is the state of the first thread, field 20 the number of threads, an ended
+ * first one included. */
+bool ap__process_left(uint32_t callers)
 {
     char text[1024];
     int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -116,7 +117,8 @@ static bool ap__alone(void)
     for (int field = 2; ended && p != NULL && field < 20; field++) {
         p = strchr(p + 1, ' ');
     }
-    return ended && p != NULL && strtol(p, NULL, 10) == 2;
+    return ended && p != NULL &&
+           strtol(p, NULL, 10) == 1 + (long)callers + (long)atomic_load(&ap__helper_threads);
 }
 
 /* The C library calls exit() when its last thread ends, and that finishes the capture. */
@@ -145,7 +147,7 @@ static void ap__turn(ap__loop *loop)
         ap__end(loop);
         return;
     }
-    if (taken == 0 && atomic_load(&ap__threads_known) == 0 && ap__alone()) {
+    if (taken == 0 && atomic_load(&ap__threads_known) == 0 && ap__process_left(1)) {
         ap__leave(loop);
         return;
     }
@@ -221,6 +223,9 @@ int ap__loop_start(ap__loop *loop, ap__drain *drain)
     loop->timer.data = loop;
     loop->wake.data = loop;
     uv_timer_init(&loop->loop, &loop->timer);
+    if (atomic_load(&ap__threads_known) == 0) { /* nobody whose end would wake the writer */
+        uv_timer_start(&loop->timer, ap__on_timer, AP_WATCH_MS, 0);
+    }
     rc = -uv_async_init(&loop->loop, &loop->wake, ap__on_wake);
     if (rc == 0) {
         atomic_store_explicit(&ap__writer_rest, AP_WRITER_SLEEP, memory_order_relaxed);

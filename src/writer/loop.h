@@ -27,6 +27,13 @@ typedef struct ap__loop {
     _Atomic uint64_t cpu_ns; /* of the thread, as of its last pass */
 } ap__loop;
 
+/* Threads of ours beside the writer that go on without a capture. */
+extern _Atomic uint32_t ap__helper_threads;
+
+/* Whether main() has ended with pthread_exit and no thread is left but the helpers and as many
+ * callers: 1 for the writer, 0 for a helper. */
+bool ap__process_left(uint32_t callers);
+
 /* Starts the thread, all signals blocked in it. 0 or errno. */
 int ap__loop_start(ap__loop *loop, ap__drain *drain);
 

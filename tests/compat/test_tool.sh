@@ -31,7 +31,7 @@ is 0 "$tool" --version
 is 2 "$tool"
 is 2 "$tool" nonsense
 has "is no verb"
-for verb in summary export report check recover doctor run install uninstall merge; do
+for verb in summary export report check recover doctor run install uninstall merge watch start stop snapshot status; do
     is 0 "$tool" $verb --help
     has Usage
 done

@@ -127,9 +127,9 @@ static void ap__source_files(ap__check *c, const char *where, int dir, const ap_
 {
     bool finished = ap__reader_state_of(c->reader) != AP_READER_RUNNING &&
                     ap__reader_state_of(c->reader) != AP_READER_UNFINISHED;
-    char *sizes = device != NULL ? ap__record_sizes_read(c->reader->ext_fd, device->device,
-                                                         &c->reader->notes)
-                                 : NULL;
+    char *sizes = device != NULL
+                      ? ap__record_sizes_read(c->reader->ext_fd, device->device, &c->reader->notes)
+                      : NULL;
     char name[NAME_MAX + 1];
 
     for (uint32_t i = 0; i < list->count; i++) {

@@ -9,9 +9,17 @@
  *   api DIR      a capture of its own; says what aclprofInit gives
  *   open NAME    dlopen and says whose aclprofInit is found by it
  *   trap         a handler of SIGTERM that exits with 44
+ *   name TEXT    marks have this text from now on
+ *   create       makes the stamp that later marks use, and says whether there is one
+ *   marks N      N marks with it
+ *   steps N      N steps of the API, a mark in each
+ *   touch FILE, until FILE   tells, and waits for, another process
+ *   leave        the first thread ends, and with it all of the program
  *   wait         until something comes on stdin */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +39,52 @@ static void nap(long ms)
     }
 }
 
+static const char *text = "mark";
+
 static void stamps(long count)
 {
     void *stamp = aclprofCreateStamp();
     long failed = 0;
 
-    (void)aclprofSetStampTraceMessage(stamp, "mark", 4);
+    (void)aclprofSetStampTraceMessage(stamp, text, (uint32_t)strlen(text));
     for (long i = 0; i < count; i++) {
         failed += aclprofMark(stamp) != ACL_SUCCESS;
     }
     aclprofDestroyStamp(stamp);
     printf("%ld failed\n", failed);
+}
+
+static void *kept;
+
+static void marks(long count)
+{
+    long failed = 0;
+
+    for (long i = 0; i < count; i++) {
+        failed += aclprofMark(kept) != ACL_SUCCESS;
+    }
+    printf("%ld failed\n", failed);
+}
+
+static void create(void)
+{
+    kept = aclprofCreateStamp();
+    (void)aclprofSetStampTraceMessage(kept, "kept", 4);
+    printf("%s\n", kept != NULL ? "created" : "no stamp");
+}
+
+static void steps(long count)
+{
+    int stream = 0;
+
+    for (long i = 0; i < count; i++) {
+        aclprofStepInfo *step = aclprofCreateStepInfo();
+
+        (void)aclprofGetStepTimestamp(step, ACL_STEP_START, &stream);
+        (void)aclprofMark(kept);
+        (void)aclprofGetStepTimestamp(step, ACL_STEP_END, &stream);
+        aclprofDestroyStepInfo(step);
+    }
 }
 
 static int device(uint32_t number)
@@ -120,6 +163,14 @@ int main(int argc, char **argv)
             (void)!read(0, &byte, 1);
             continue;
         }
+        if (strcmp(what, "create") == 0) {
+            create();
+            (void)fflush(stdout);
+            continue;
+        }
+        if (strcmp(what, "leave") == 0) {
+            pthread_exit(NULL);
+        }
         if (strcmp(what, "trap") == 0) {
             (void)signal(SIGTERM, on_term);
             continue;
@@ -127,6 +178,20 @@ int main(int argc, char **argv)
         i++;
         if (strcmp(what, "stamps") == 0) {
             stamps(atol(value));
+        } else if (strcmp(what, "name") == 0) {
+            text = value;
+        } else if (strcmp(what, "marks") == 0) {
+            marks(atol(value));
+        } else if (strcmp(what, "steps") == 0) {
+            steps(atol(value));
+        } else if (strcmp(what, "touch") == 0) {
+            int fd = open(value, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+            (void)close(fd);
+        } else if (strcmp(what, "until") == 0) {
+            while (access(value, F_OK) != 0) {
+                nap(5);
+            }
         } else if (strcmp(what, "device") == 0) {
             if (device((uint32_t)atol(value)) != 0) {
                 return 98;
