@@ -8,13 +8,14 @@
 
 #include "analysis/model.h"
 
-#define AP_EXPORT_FILES 64u
+#define AP_EXPORT_FILES 512u
 
 typedef struct ap__export {
     const char *prof_dir;
     char base[4352]; /* the PROF_* directory, or the one that --output names */
     char dir[4480];  /* where the files go, below it */
     char stamp[16];  /* YYYYmmddHHMMSS of all files */
+    int64_t time;    /* that it is of */
     int dir_fd;
     uint64_t slice_rows; /* rows of one CSV file */
     bool guard;          /* texts that a spreadsheet would take for a formula get an apostrophe */
@@ -52,6 +53,10 @@ void ap__export_progress(ap__export *e, const char *what);
  * for a table. */
 int ap__export_tables(ap__export *e, const ap__model *m);
 
+/* Another stamp, a second later: what is made next has the name of what is there. */
+void ap__export_next_stamp(ap__export *e);
+/* Every CSV file so far becomes a JSON file. 0, or the first errno with the others made. */
+int ap__export_tables_as_json(ap__export *e);
 /* README.txt: the kinds of files made so far. */
 int ap__export_readme(ap__export *e);
 

@@ -52,5 +52,7 @@ void ap__json_end(ap__json *j);
 void ap__json_flow(ap__json *j, const char *word, const char *category, uint64_t id, char phase,
                    uint64_t pid, uint32_t tid, uint64_t ns);
 void ap__json_free(ap__json *j);
+/* A text with its quotes. */
+void ap__json_string(ap__out *o, const char *text);
 
 #endif
