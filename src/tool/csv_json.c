@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables as JSON (--summary-format=json): of each CSV file a list of objects, from heading to value. */
+/* Tables as JSON (--summary-format=json): of each CSV file a list of objects, from heading to
+ * value. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

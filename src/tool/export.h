@@ -26,7 +26,7 @@ typedef struct ap__export {
     uint32_t step;
     uint32_t file_count;
     char files[AP_EXPORT_FILES][96]; /* written so far */
-    char database[96]; /* in base, "" none */
+    char database[96];               /* in base, "" none */
     char error[4736];                /* files that could not be written, each with its reason */
 } ap__export;
 
@@ -49,8 +49,8 @@ void ap__export_progress(ap__export *e, const char *what);
 #define AP_EXPORT_DATABASE 9u
 
 /* All CSV files. 0, or the first errno with the others made all the same. When there are rows for
- * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers wait
- * for a table. */
+ * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers
+ * wait for a table. */
 int ap__export_tables(ap__export *e, const ap__model *m);
 
 /* Another stamp, a second later: what is made next has the name of what is there. */

@@ -316,24 +316,23 @@ static bool ap__check(ap__order *order)
 
 int ap__verb_export(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"type", required_argument, NULL, 't'},
-        {"reports", required_argument, NULL, 'R'},
-        {"summary", optional_argument, NULL, 's'},
-        {"summary-format", required_argument, NULL, 'f'},
-        {"timeline", optional_argument, NULL, 'l'},
-        {"replace", optional_argument, NULL, 'r'},
-        {"guard", optional_argument, NULL, 'g'},
-        {"clear", optional_argument, NULL, 'c'},
-        {"export", optional_argument, NULL, 'e'},
-        {"python-path", required_argument, NULL, 'p'},
-        {"device", required_argument, NULL, 'd'},
-        {"model-id", required_argument, NULL, 'm'},
-        {"iteration-id", required_argument, NULL, 'i'},
-        {"iteration-count", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"output", required_argument, NULL, 'o'},
+                                          {"type", required_argument, NULL, 't'},
+                                          {"reports", required_argument, NULL, 'R'},
+                                          {"summary", optional_argument, NULL, 's'},
+                                          {"summary-format", required_argument, NULL, 'f'},
+                                          {"timeline", optional_argument, NULL, 'l'},
+                                          {"replace", optional_argument, NULL, 'r'},
+                                          {"guard", optional_argument, NULL, 'g'},
+                                          {"clear", optional_argument, NULL, 'c'},
+                                          {"export", optional_argument, NULL, 'e'},
+                                          {"python-path", required_argument, NULL, 'p'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"model-id", required_argument, NULL, 'm'},
+                                          {"iteration-id", required_argument, NULL, 'i'},
+                                          {"iteration-count", required_argument, NULL, 'n'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     ap__order order = {.type = "text",
                        .layers = UINT64_MAX,
                        .choice = {.device = -1, .iteration = -1, .model = -1, .count = 1}};

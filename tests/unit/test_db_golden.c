@@ -70,11 +70,14 @@ static const struct {
                                                                 component) ", deviceId"},
     /* not its size: the parser writes 0 where the record says 1 MiB */
     {"MEMCPY_INFO", "memcpyOperation"},
-    {"COMMUNICATION_OP", TEXT(opName) ", startNs, endNs, " CALL ", " TEXT(groupName) ", opId, relay, retry, "
-                         "dataType, " TEXT(algType) ", count, " TEXT(opType) ", deviceId, rankSize"},
-    {"COMMUNICATION_TASK_INFO",
-     TEXT(name) ", " TASK_KEY ", " TEXT(taskType) ", planeId, " TEXT(groupName) ", notifyId, rdmaType, "
-     "srcRank, dstRank, transportType, size, dataType, linkType, opId, isMaster, round(bandwidth, 3)"},
+    {"COMMUNICATION_OP",
+     TEXT(opName) ", startNs, endNs, " CALL ", " TEXT(
+         groupName) ", opId, relay, retry, "
+                    "dataType, " TEXT(algType) ", count, " TEXT(opType) ", deviceId, rankSize"},
+    {"COMMUNICATION_TASK_INFO", TEXT(name) ", " TASK_KEY ", " TEXT(taskType) ", planeId, " TEXT(
+                                    groupName) ", notifyId, rdmaType, "
+                                               "srcRank, dstRank, transportType, size, dataType, "
+                                               "linkType, opId, isMaster, round(bandwidth, 3)"},
     /* not the bandwidth: the parser shows 0 twice, then the third over the time of two */
     {"HBM", "deviceId, timestampNs, hbmId, " TEXT(type)},
     {"HCCS", "*"},
@@ -84,7 +87,8 @@ static const struct {
     {"NPU_MEM", TEXT(type) ", ddr, hbm, timestampNs, deviceId"},
     {"ACC_PMU", "*"},
     {"SOC_BANDWIDTH_LEVEL", "*"},
-    {"SIO", "deviceId, " TEXT(name) ", timestampNs, rxReq, rxRsp, rxSnp, rxDat, txReq, txRsp, txSnp, txDat"},
+    {"SIO", "deviceId, " TEXT(
+                name) ", timestampNs, rxReq, rxRsp, rxSnp, rxDat, txReq, txRsp, txSnp, txDat"},
     {"QOS", "deviceId, " TEXT(eventName) ", bandwidth, timestampNs, dieId"},
     {"CPU_USAGE", "*"},
     {"HOST_MEM_USAGE", "*"},
@@ -216,9 +220,10 @@ static void compare(sqlite3 *db, const char *directory, const char *table, const
         }
     }
     if (strcmp(table, "AICORE_FREQ") != 0) {
-        snprintf(sql, sizeof(sql),
-                 "SELECT (SELECT count(*) FROM ours.%s WHERE %s) - (SELECT count(*) FROM theirs.%s)",
-                 table, which, table);
+        snprintf(
+            sql, sizeof(sql),
+            "SELECT (SELECT count(*) FROM ours.%s WHERE %s) - (SELECT count(*) FROM theirs.%s)",
+            table, which, table);
         assert_int_equal(number(db, sql), 0);
     }
     /* names, types and keys of the columns */

@@ -21,8 +21,9 @@
 
 #include "format/wire_host.h"
 #include "scratch.h"
-#include "prof_fixture.h"
 #include "tool/export.h"
+/* prof_fixture.h wants scratch.h */
+#include "prof_fixture.h"
 
 #define TX_COLUMNS 14u
 #define TX_PAYLOAD 6u
@@ -97,8 +98,8 @@ static char *read_file(const made *m, const char *start, const char *end)
     size_t size = 0;
     FILE *file = NULL;
 
-    snprintf(path, sizeof(path), "%s/mindstudio_profiler_output/%s%s%s", m->dir, start,
-             m->e.stamp, end);
+    snprintf(path, sizeof(path), "%s/mindstudio_profiler_output/%s%s%s", m->dir, start, m->e.stamp,
+             end);
     file = fopen(path, "r");
     if (file == NULL) {
         fail_msg("%s is missing", path);
@@ -282,7 +283,8 @@ static const odd odds[] = {
     {"back\\slash \\u0041 \\\"", "back\\slash \\u0041 \\\"", false},
     {"bad \xff\xfe bytes \xc3", "bad \xEF\xBF\xBD\xEF\xBF\xBD bytes \xEF\xBF\xBD", false},
     {"\xed\xa0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", false}, /* a surrogate */
-    {"\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80", "\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80", false},
+    {"\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80", "\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80",
+     false},
     {"=cmd|' /C calc'!A0", "=cmd|' /C calc'!A0", true},
     {"+1", "+1", true},
     {"-2+3", "-2+3", true},

@@ -33,8 +33,12 @@ static const struct {
     const char *name;
     bool of_python;
 } directories[] = {
-    {"device_910", true}, {"device_910b", false},         {"device_910b_split", false},
-    {"device_950", false}, {"host_api", false},           {"host_stamps_counter", false},
+    {"device_910", true},
+    {"device_910b", false},
+    {"device_910b_split", false},
+    {"device_950", false},
+    {"host_api", false},
+    {"host_stamps_counter", false},
     {"host_stamps_monotonic", false},
 };
 
@@ -45,8 +49,10 @@ static struct {
     const char *why;
     unsigned used;
 } different[] = {
-    {'-', "*", "LLC|*", "what the eight events mean is not known: the golden values fit too much", 0},
-    {'-', "device_910", "DDR|*", "bytes of a count are not known; the parser shows 0 throughout", 0},
+    {'-', "*", "LLC|*", "what the eight events mean is not known: the golden values fit too much",
+     0},
+    {'-', "device_910", "DDR|*", "bytes of a count are not known; the parser shows 0 throughout",
+     0},
     {'+', "*", "HBM|C|*", "bytes since the sample before", 0},
     {'-', "*", "HBM|C|*", "the parser shows 0 twice, then the third over the time of two", 0},
     {'+', "*", "HCCS|C|*|ts=1735689600060000.000|*", "the parser leaves out the last sample", 0},
@@ -55,7 +61,8 @@ static struct {
     {'+', "device_950", "Ub|C|*|ts=17356896*", "the device's clock, converted", 0},
     {'-', "device_950", "Ub|C|*|ts=17363896*", "the parser adds the host's offset: 8 days late", 0},
     {'-', "device_910", "Ascend Hardware|X|MemcopyAsync|*", "is there as a task already", 0},
-    {'+', "device_910", "Ascend Hardware|*|tid=70001|*", "70000 and the model, as on other chips", 0},
+    {'+', "device_910", "Ascend Hardware|*|tid=70001|*", "70000 and the model, as on other chips",
+     0},
     {'-', "device_910", "Ascend Hardware|*|tid=74242|*", "the Python half adds the process", 0},
     {'-', "device_910", "CPU Usage|M|thread_name|*", "counters belong to no thread", 0},
     {'+', "device_910", "Communication|X|*relay=no*", "two more arguments, as on other chips", 0},
@@ -82,9 +89,9 @@ static double number_of(const cJSON *event, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(event, key);
 
-    return cJSON_IsNumber(item) ? item->valuedouble : cJSON_IsString(item)
-                                                          ? strtod(item->valuestring, NULL)
-                                                          : -1;
+    return cJSON_IsNumber(item)   ? item->valuedouble
+           : cJSON_IsString(item) ? strtod(item->valuestring, NULL)
+                                  : -1;
 }
 
 static const char *process_of(const timeline *t, double pid)
