@@ -22,7 +22,8 @@
 
 #define PROF "PROF_000001_20250101000000000_00004242CPNEIILO"
 
-static const char *const directories[] = {"device_910b", "device_910b_split", "host_api",
+static const char *const directories[] = {"device_910b",         "device_910b_split",
+                                          "device_950",          "host_api",
                                           "host_stamps_counter", "host_stamps_monotonic"};
 
 #define TEXT(column) "(SELECT value FROM %s.STRING_IDS WHERE id = t." #column ")"
@@ -89,6 +90,8 @@ static const struct {
     {"SOC_BANDWIDTH_LEVEL", "*"},
     {"SIO", "deviceId, " TEXT(
                 name) ", timestampNs, rxReq, rxRsp, rxSnp, rxDat, txReq, txRsp, txSnp, txDat"},
+    /* not the time: the parser adds the host's offset to the device's clock, 8 days late */
+    {"UB", "deviceId, portId, rxUdmaBind, txUdmaBind"},
     {"QOS", "deviceId, " TEXT(eventName) ", bandwidth, timestampNs, dieId"},
     {"CPU_USAGE", "*"},
     {"HOST_MEM_USAGE", "*"},
@@ -293,7 +296,7 @@ static void check_queries(sqlite3 *db, const char *directory)
     assert_int_equal(number(db, "SELECT count(*) FROM ours.TASK t JOIN ours.MSTX_EVENTS e "
                                 "USING (connectionId) JOIN ours.STRING_IDS n ON n.id = e.message "
                                 "WHERE n.value = 'acl_mark_ex'"),
-                     1);
+                     strcmp(directory, "device_950") != 0); /* its device tells of none */
     assert_int_equal(number(db, "SELECT size FROM ours.MEMCPY_INFO m JOIN ours.TASK t "
                                 "USING (globalTaskId) WHERE memcpyOperation = 1 AND taskId = 5"),
                      1 << 20);
