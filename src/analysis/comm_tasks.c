@@ -101,8 +101,7 @@ static int ap__read_infos(const ap__model *m, ap__comm_task **list, uint32_t *co
     if (records != NULL) {
         ap__records_close(records);
     }
-    return rc != 0 ? rc
-                   : ap__bulk_sort((void **)list, *count, sizeof(**list), ap__infos_by_thread);
+    return rc != 0 ? rc : ap__bulk_sort((void **)list, *count, sizeof(**list), ap__infos_by_thread);
 }
 
 static int ap__read_calls(const ap__model *m, ap__stretch **list, uint32_t *count)
@@ -198,7 +197,8 @@ static void ap__give_tasks(const ap__model *m, ap__comm_task *list, uint32_t cou
                            const ap__stretch *calls, uint32_t call_count, uint32_t (*ops)[3])
 {
     for (uint32_t i = 0; i < m->task_count; i++) {
-        const ap__track *track = m->tasks[i].track != AP_NONE ? &m->tracks[m->tasks[i].track] : NULL;
+        const ap__track *track =
+            m->tasks[i].track != AP_NONE ? &m->tracks[m->tasks[i].track] : NULL;
         const ap__stretch *call = NULL;
         ap__comm_task *info = NULL;
 
@@ -270,8 +270,8 @@ static const char *ap__name(const char *const *names, uint32_t count, uint32_t n
 const char *ap__comm_data_type(uint32_t type)
 {
     static const char *const names[] = {
-        "INT8",   "INT16",  "INT32", "FP16",  "FP32",   "INT64", "UINT64",  "UINT8",   "UINT16",
-        "UINT32", "FP64",   "BFP16", "INT128", NULL,    "HIF8",  "FP8E4M3", "FP8E5M2", "FP8E8M0"};
+        "INT8",   "INT16", "INT32", "FP16",   "FP32", "INT64", "UINT64",  "UINT8",   "UINT16",
+        "UINT32", "FP64",  "BFP16", "INT128", NULL,   "HIF8",  "FP8E4M3", "FP8E5M2", "FP8E8M0"};
 
     return ap__name(names, sizeof(names) / sizeof(names[0]), type);
 }

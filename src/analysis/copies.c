@@ -47,7 +47,7 @@ int ap__copies_read(const ap__model *m, ap__copy **copies, uint32_t *count)
 }
 
 const ap__copy *ap__copy_of(const ap__copy *copies, uint32_t count, const ap__model *m,
-                                   uint32_t track, uint32_t call)
+                            uint32_t track, uint32_t call)
 {
     const ap__track *t = &m->tracks[track];
     uint64_t from = call != AP_NONE ? m->calls[call].start_ns : t->time_ns;

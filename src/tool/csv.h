@@ -21,15 +21,16 @@ typedef struct ap__csv {
     ap__out out;
 } ap__csv;
 
-/* total_rows (0: not known, and then one file) tells whether there will be slices. NULL without memory. */
+/* total_rows (0: not known, and then one file) tells whether there will be slices. NULL without
+ * memory. */
 ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint64_t total_rows);
 void ap__csv_row(ap__csv *c);
 /* Fields of the row; free text is quoted when RFC 4180 wants it. */
 void ap__csv_text(ap__csv *c, const char *text); /* NULL: N/A */
 void ap__csv_raw(ap__csv *c, const char *text);  /* as it is */
 void ap__csv_u64(ap__csv *c, uint64_t value);
-void ap__csv_us(ap__csv *c, uint64_t ns);        /* a duration */
-void ap__csv_time(ap__csv *c, uint64_t ns);      /* a time: with the tab that keeps Excel from it */
+void ap__csv_us(ap__csv *c, uint64_t ns);   /* a duration */
+void ap__csv_time(ap__csv *c, uint64_t ns); /* a time: with the tab that keeps Excel from it */
 /* Fixed with three decimals, zeros and a bare point cut: 12.5, 7, 0. */
 void ap__csv_short(ap__csv *c, double value);
 /* Rounded to three decimals, at least one: 12.5, 7.0. */

@@ -76,7 +76,8 @@ static int ap__add_function(ap__cpu *c, const ap__function *f)
     int rc = ap__stats_add(&c->sums, key, f->cycles);
 
     c->cycles += f->cycles;
-    if (rc == 0 && c->sums.count != c->function_count) { /* a new one: its names, at the same place */
+    if (rc == 0 &&
+        c->sums.count != c->function_count) { /* a new one: its names, at the same place */
         ap__function *n =
             ap__bulk_push((void **)&c->functions, &c->function_count, sizeof(*c->functions));
 
@@ -193,13 +194,13 @@ enum { AP_AI, AP_CTRL, AP_TS };
 static const char *ap__event_name(uint64_t event)
 {
     static const char *const names[] = {
-        [0x00] = "Sw_incr",           [0x01] = "L1i_cache_refill", [0x02] = "L1i_tlb_refill",
-        [0x03] = "L1d_cache_refill",  [0x04] = "L1d_cache",        [0x05] = "L1d_tlb_refill",
-        [0x08] = "Inst_retired",      [0x09] = "Exc_taken",        [0x0A] = "Exc_return",
-        [0x0B] = "Cid_write_retired", [0x10] = "Br_mis_pred",      [0x11] = "Cpu_cycles",
-        [0x12] = "Br_pred",           [0x13] = "Mem_access",       [0x14] = "L1i_cache",
-        [0x15] = "L1d_cache_wb",      [0x16] = "L2d_cache",        [0x17] = "L2d_cache_refill",
-        [0x18] = "L2d_cache_wb",      [0x19] = "Bus_access",       [0x1A] = "Memory_error",
+        [0x00] = "Sw_incr",           [0x01] = "L1i_cache_refill",   [0x02] = "L1i_tlb_refill",
+        [0x03] = "L1d_cache_refill",  [0x04] = "L1d_cache",          [0x05] = "L1d_tlb_refill",
+        [0x08] = "Inst_retired",      [0x09] = "Exc_taken",          [0x0A] = "Exc_return",
+        [0x0B] = "Cid_write_retired", [0x10] = "Br_mis_pred",        [0x11] = "Cpu_cycles",
+        [0x12] = "Br_pred",           [0x13] = "Mem_access",         [0x14] = "L1i_cache",
+        [0x15] = "L1d_cache_wb",      [0x16] = "L2d_cache",          [0x17] = "L2d_cache_refill",
+        [0x18] = "L2d_cache_wb",      [0x19] = "Bus_access",         [0x1A] = "Memory_error",
         [0x1B] = "Inst_spec",         [0x1C] = "Ttbr_write_retired", [0x1D] = "Bus_cycles"};
 
     return event < sizeof(names) / sizeof(names[0]) && names[event] != NULL ? names[event] : "N/A";
@@ -266,13 +267,13 @@ static int ap__read(const ap__model *m, uint32_t device, int which, ap__cpu *c)
         c->functions[i].cycles = c->sums.list[i].total_ns;
     }
     return rc != 0 ? rc
-                   : ap__bulk_sort((void **)&c->functions, c->function_count,
-                                   sizeof(*c->functions), ap__by_cycles);
+                   : ap__bulk_sort((void **)&c->functions, c->function_count, sizeof(*c->functions),
+                                   ap__by_cycles);
 }
 
 static int ap__table(ap__export *e, const ap__model *m, const char *type, int which, bool functions)
 {
-    const char *header = !functions      ? "Device_id,Event,Name,Count"
+    const char *header = !functions       ? "Device_id,Event,Name,Count"
                          : which == AP_TS ? "Device_id,Function,Cycles,Cycles(%)"
                                           : "Device_id,Function,Module,Cycles,Cycles(%)";
     ap__csv *csv = ap__csv_begin(e, type, header, 0);

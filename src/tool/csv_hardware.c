@@ -307,8 +307,7 @@ static int ap__group_os_calls(ap__os_calls *all, uint64_t *whole)
         all->list[i].text = all->pool->bytes + all->list[i].name;
         *whole += all->list[i].ns;
     }
-    rc = ap__bulk_sort((void **)&all->list, all->count, sizeof(*all->list),
-                       ap__by_thread_and_name);
+    rc = ap__bulk_sort((void **)&all->list, all->count, sizeof(*all->list), ap__by_thread_and_name);
     for (uint32_t i = 0; rc == 0 && i < all->count; i++) {
         ap__os_call *last = kept != 0 ? &all->list[kept - 1] : NULL;
         const ap__os_call *call = &all->list[i];
@@ -323,8 +322,7 @@ static int ap__group_os_calls(ap__os_calls *all, uint64_t *whole)
         }
     }
     all->count = rc == 0 ? kept : all->count;
-    return rc != 0 ? rc
-                   : ap__bulk_sort((void **)&all->list, kept, sizeof(*all->list), ap__by_time);
+    return rc != 0 ? rc : ap__bulk_sort((void **)&all->list, kept, sizeof(*all->list), ap__by_time);
 }
 
 int ap__csv_os_runtime_statistic(ap__export *e, const ap__model *m)

@@ -100,16 +100,17 @@ typedef struct ap__columns {
 #define AP_AIC_TOTAL ",aicore_time(us),aic_total_cycles"
 #define AP_AIV_TOTAL ",aiv_time(us),aiv_total_cycles"
 #define AP_L2_OF(core)                                                                             \
-    "," core "_write_cache_hit," core "_write_cache_miss_allocate," core "_r0_read_cache_hit,"     \
-    core "_r0_read_cache_miss_allocate," core "_r1_read_cache_hit," core                           \
+    "," core "_write_cache_hit," core "_write_cache_miss_allocate," core                           \
+    "_r0_read_cache_hit," core "_r0_read_cache_miss_allocate," core "_r1_read_cache_hit," core     \
     "_r1_read_cache_miss_allocate"
 
 /* Further sets of the 910B class. */
 static const ap__columns ap__more_columns[] = {
     {AP_CHIP_910B, AP_METRICS_ARITHMETIC,
-     AP_SUMMARY_BASE AP_AIC_TOTAL ",aic_mac_fp16_ratio,aic_mac_int8_ratio,aic_cube_fops" AP_AIV_TOTAL
-                     ",aiv_vec_fp32_ratio,aiv_vec_fp16_ratio,aiv_vec_int32_ratio,"
-                     "aiv_vec_misc_ratio,aiv_vector_fops",
+     AP_SUMMARY_BASE AP_AIC_TOTAL
+     ",aic_mac_fp16_ratio,aic_mac_int8_ratio,aic_cube_fops" AP_AIV_TOTAL
+     ",aiv_vec_fp32_ratio,aiv_vec_fp16_ratio,aiv_vec_int32_ratio,"
+     "aiv_vec_misc_ratio,aiv_vector_fops",
      12},
     {AP_CHIP_910B, AP_METRICS_CONFLICT,
      AP_SUMMARY_BASE AP_AIC_TOTAL AP_AIV_TOTAL ",aiv_vec_bankgroup_cflt_ratio,"
@@ -272,8 +273,8 @@ static void ap__share(ap__csv *c, const ap__core_time *t, int counter, int other
     ap__csv_round(c, n != NULL && n->cycles != 0 ? (double)sum / (double)n->cycles : 0.0);
 }
 
-/* Events 0x49 to 0x4f: cube fp16, int8; vector fp32, fp16 of 128 and of 64 lanes, int32, others. How
- * many operations one of them stands for is not known: N/A. */
+/* Events 0x49 to 0x4f: cube fp16, int8; vector fp32, fp16 of 128 and of 64 lanes, int32, others.
+ * How many operations one of them stands for is not known: N/A. */
 static void ap__arithmetic(ap__csv *c, const ap__core_time *aic, const ap__core_time *aiv)
 {
     ap__share(c, aic, 0, -1);

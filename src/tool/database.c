@@ -17,8 +17,8 @@
 static int ap__write(ap__export *e, const ap__model *m, const char *name)
 {
     static void (*const tables[])(ap__db *, const ap__model *) = {
-        ap__db_base,   ap__db_stamps,      ap__db_calls,  ap__db_tasks,
-        ap__db_memory, ap__db_frequencies, ap__db_overlap, ap__db_communication, ap__db_samples};
+        ap__db_base,        ap__db_stamps,  ap__db_calls,         ap__db_tasks,  ap__db_memory,
+        ap__db_frequencies, ap__db_overlap, ap__db_communication, ap__db_samples};
     _Static_assert(sizeof(tables) / sizeof(tables[0]) == AP_EXPORT_DATABASE, "steps of the bar");
     int dir_fd = open(e->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ap__db db;

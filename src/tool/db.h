@@ -33,8 +33,8 @@ typedef struct ap__db_cell {
     } value;
 } ap__db_cell;
 
-/* A table that is being filled. Rows wait until there are AP_DB_ROWS of them: a statement costs more
- * than a row. */
+/* A table that is being filled. Rows wait until there are AP_DB_ROWS of them: a statement costs
+ * more than a row. */
 typedef struct ap__db_table {
     ap__db *db;
     const char *name;

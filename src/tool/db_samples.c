@@ -140,8 +140,8 @@ static int ap__sio(void *context, const ap__sample *s)
     ap__rows *r = context;
     char die[32];
 
-    (void)snprintf(die, sizeof(die), "%s%u",
-                   r->m->devices[s->device].chip >= 15 ? "D-DIE" : "die ", (unsigned)s->id);
+    (void)snprintf(die, sizeof(die), "%s%u", r->m->devices[s->device].chip >= 15 ? "D-DIE" : "die ",
+                   (unsigned)s->id);
     ap__db_row(&r->t);
     ap__db_int(&r->t, ap__device(r, s));
     ap__db_name(&r->t, die);
@@ -199,8 +199,7 @@ static const struct {
     int (*each)(const ap__model *, uint32_t, ap__sample_take, void *);
     ap__sample_take take;
 } ap__device_tables[] = {
-    {"HBM",
-     "deviceId INTEGER, timestampNs INTEGER, bandwidth NUMERIC, hbmId INTEGER, type INTEGER",
+    {"HBM", "deviceId INTEGER, timestampNs INTEGER, bandwidth NUMERIC, hbmId INTEGER, type INTEGER",
      ap__samples_hbm, ap__hbm},
     {"HCCS", "deviceId INTEGER, timestampNs INTEGER, txThroughput NUMERIC, rxThroughput NUMERIC",
      ap__samples_hccs, ap__hccs},
@@ -214,8 +213,7 @@ static const struct {
      ap__samples_pcie, ap__pcie},
     {"NIC", AP_PORT_COLUMNS, ap__samples_nic, ap__port},
     {"ROCE", AP_PORT_COLUMNS, ap__samples_roce, ap__port},
-    {"NPU_MEM",
-     "type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER, deviceId INTEGER",
+    {"NPU_MEM", "type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER, deviceId INTEGER",
      ap__samples_npu_mem, ap__npu_mem},
     {"ACC_PMU",
      "accId INTEGER, readBwLevel INTEGER, writeBwLevel INTEGER, readOstLevel INTEGER, "
@@ -309,8 +307,7 @@ static const struct {
     {"CPU_USAGE", "timestampNs NUMERIC, cpuId NUMERIC, usage NUMERIC", ap__samples_host_cpu,
      ap__cpu},
     {"HOST_MEM_USAGE", "timestampNs NUMERIC, usage NUMERIC", ap__samples_host_memory, ap__memory},
-    {"HOST_DISK_USAGE",
-     "timestampNs NUMERIC, readRate NUMERIC, writeRate NUMERIC, usage NUMERIC",
+    {"HOST_DISK_USAGE", "timestampNs NUMERIC, readRate NUMERIC, writeRate NUMERIC, usage NUMERIC",
      ap__samples_host_disk, ap__disk},
     {"HOST_NETWORK_USAGE", "timestampNs NUMERIC, usage NUMERIC, speed NUMERIC",
      ap__samples_host_network, ap__network},

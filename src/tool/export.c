@@ -44,13 +44,19 @@ void ap__export_progress(ap__export *e, const char *what)
 
 static void ap__set_stamp(ap__export *e)
 {
-    time_t now = time(NULL);
+    time_t now = (time_t)e->time;
     struct tm local;
 
     if (localtime_r(&now, &local) == NULL ||
         strftime(e->stamp, sizeof(e->stamp), "%Y%m%d%H%M%S", &local) == 0) {
         (void)snprintf(e->stamp, sizeof(e->stamp), "99999999999999");
     }
+}
+
+void ap__export_next_stamp(ap__export *e)
+{
+    e->time++;
+    ap__set_stamp(e);
 }
 
 int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output)
@@ -60,6 +66,7 @@ int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output
     e->slice_rows = AP_CSV_ROWS;
     e->layers = UINT64_MAX;
     e->dir_fd = -1;
+    e->time = time(NULL);
     ap__set_stamp(e);
     if (snprintf(e->base, sizeof(e->base), "%s", output != NULL ? output : prof_dir) >=
         (int)sizeof(e->base)) {

@@ -8,13 +8,14 @@
 
 #include "analysis/model.h"
 
-#define AP_EXPORT_FILES 64u
+#define AP_EXPORT_FILES 512u
 
 typedef struct ap__export {
     const char *prof_dir;
     char base[4352]; /* the PROF_* directory, or the one that --output names */
     char dir[4480];  /* where the files go, below it */
     char stamp[16];  /* YYYYmmddHHMMSS of all files */
+    int64_t time;    /* that it is of */
     int dir_fd;
     uint64_t slice_rows; /* rows of one CSV file */
     bool guard;          /* texts that a spreadsheet would take for a formula get an apostrophe */
@@ -25,7 +26,7 @@ typedef struct ap__export {
     uint32_t step;
     uint32_t file_count;
     char files[AP_EXPORT_FILES][96]; /* written so far */
-    char database[96]; /* in base, "" none */
+    char database[96];               /* in base, "" none */
     char error[4736];                /* files that could not be written, each with its reason */
 } ap__export;
 
@@ -48,10 +49,14 @@ void ap__export_progress(ap__export *e, const char *what);
 #define AP_EXPORT_DATABASE 9u
 
 /* All CSV files. 0, or the first errno with the others made all the same. When there are rows for
- * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers wait
- * for a table. */
+ * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers
+ * wait for a table. */
 int ap__export_tables(ap__export *e, const ap__model *m);
 
+/* Another stamp, a second later: what is made next has the name of what is there. */
+void ap__export_next_stamp(ap__export *e);
+/* Every CSV file so far becomes a JSON file. 0, or the first errno with the others made. */
+int ap__export_tables_as_json(ap__export *e);
 /* README.txt: the kinds of files made so far. */
 int ap__export_readme(ap__export *e);
 

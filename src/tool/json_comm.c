@@ -78,10 +78,8 @@ static void ap__name_threads(ap__groups *g)
 
     for (uint32_t i = 0; i < g->count; i++) {
         const ap__group *group = &g->list[i];
-        const char *name =
-            group->id != 0 ? ap__reader_hash_text(t->m->reader, group->id) : NULL;
-        uint64_t pid =
-            ap__device_layer(t, group->device, AP_SORT_COMMUNICATION, "Communication");
+        const char *name = group->id != 0 ? ap__reader_hash_text(t->m->reader, group->id) : NULL;
+        uint64_t pid = ap__device_layer(t, group->device, AP_SORT_COMMUNICATION, "Communication");
 
         (void)snprintf(text, sizeof(text), "Group %.255s Communication", name != NULL ? name : "");
         ap__json_thread_named(&t->j, pid, group->thread, name != NULL ? text : "Communication",
@@ -145,7 +143,7 @@ static void ap__op_event(ap__groups *g, uint32_t index)
     ap__arg_u64(j, "model id", m->tracks[op->track].model);
     ap__arg_text(j, "data_type", op->group != 0 ? ap__comm_data_type(op->data_type) : NULL);
     ap__arg_text(j, "alg_type",
-                  op->algorithm != 0 ? ap__reader_hash_text(m->reader, op->algorithm) : NULL);
+                 op->algorithm != 0 ? ap__reader_hash_text(m->reader, op->algorithm) : NULL);
     ap__arg_u64(j, "count", op->count);
     ap__arg_text(j, "relay", (op->flags & 1) != 0 ? "yes" : "no");
     ap__arg_text(j, "retry", (op->flags & 2) != 0 ? "yes" : "no");

@@ -134,7 +134,8 @@ static int ap__hbm(void *context, const ap__sample *s)
     uint64_t pid = ap__device_layer(t, s->device, AP_SORT_HBM, "HBM");
     char name[32];
 
-    (void)snprintf(name, sizeof(name), "HBM %" PRIu32 "/%s", s->id, s->kind == 0 ? "Read" : "Write");
+    (void)snprintf(name, sizeof(name), "HBM %" PRIu32 "/%s", s->id,
+                   s->kind == 0 ? "Read" : "Write");
     ap__value(t, pid, name, s->ns, s->kind == 0 ? "Read(MB/s)" : "Write(MB/s)",
               s->values[0] / AP_MIB);
     return 0;

@@ -51,7 +51,7 @@ static const char *ap__shown_type(const ap__model *m, const ap__task *task, bool
 static void ap__copy_arguments(const ap__tasks *a, const ap__task *task, uint32_t call)
 {
     static const char *const operations[] = {
-        "host to host",   "host to device",        "device to host",       "device to device",
+        "host to host",   "host to device",        "device to host",    "device to device",
         "managed memory", "addr device to device", "host to device ex", "device to host ex"};
     ap__json *j = &a->t->j;
     const ap__copy *copy = ap__copy_of(a->copies, a->copy_count, a->t->m, task->track, call);
@@ -59,9 +59,9 @@ static void ap__copy_arguments(const ap__tasks *a, const ap__task *task, uint32_
 
     ap__arg_u64(j, "size(B)", copy != NULL ? copy->bytes : 0);
     ap__arg_double(j, "bandwidth(GB/s)",
-                    copy != NULL && ns != 0 ? (double)copy->bytes / (double)ns : 0);
+                   copy != NULL && ns != 0 ? (double)copy->bytes / (double)ns : 0);
     ap__arg_text(j, "operation",
-                  copy != NULL && copy->direction < 8 ? operations[copy->direction] : "other");
+                 copy != NULL && copy->direction < 8 ? operations[copy->direction] : "other");
 }
 
 static void ap__task_event(const ap__tasks *a, const ap__task *task)
@@ -86,7 +86,7 @@ static void ap__task_event(const ap__tasks *a, const ap__task *task)
     ap__arg_u64(j, "Physic Stream Id", task->stream);
     ap__arg_u64(j, "Task Id", task->task);
     ap__arg_u64(j, "Batch Id",
-                 track != NULL && layout != NULL && !layout->long_ids ? track->task >> 16 : 0);
+                track != NULL && layout != NULL && !layout->long_ids ? track->task >> 16 : 0);
     ap__arg_u64(j, "Subtask Id", task->part);
     ap__arg_u64(j, "connection_id", call != AP_NONE ? ap__link_id(call) : UINT64_MAX);
     if (copies && stars) {

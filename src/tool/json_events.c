@@ -13,7 +13,7 @@
 
 /* ---- values ---- */
 
-static void ap__string(ap__out *o, const char *text)
+void ap__json_string(ap__out *o, const char *text)
 {
     static const char hex[] = "0123456789abcdef";
 
@@ -141,7 +141,7 @@ static void ap__begin(ap__json *j, const char *name, uint64_t pid, uint32_t tid)
     }
     j->first = false;
     ap__bulk_step(); /* of all loops that make events */
-    ap__string(j->o, name);
+    ap__json_string(j->o, name);
     AP_LITERAL(j->o, ",\"pid\":");
     ap__out_u64(j->o, pid);
     AP_LITERAL(j->o, ",\"tid\":");
@@ -155,7 +155,7 @@ static void ap__metadata_text(ap__json *j, const char *what, uint64_t pid, uint3
     AP_LITERAL(j->o, ",\"ph\":\"M\",\"args\":{\"");
     ap__out_text(j->o, key);
     AP_LITERAL(j->o, "\":");
-    ap__string(j->o, text);
+    ap__json_string(j->o, text);
     AP_LITERAL(j->o, "}}");
 }
 
@@ -208,7 +208,7 @@ void ap__json_slice(ap__json *j, const char *name, uint64_t pid, uint32_t tid, u
     AP_LITERAL(j->o, ",\"ph\":\"X\"");
     if (category != NULL) {
         AP_LITERAL(j->o, ",\"cat\":");
-        ap__string(j->o, category);
+        ap__json_string(j->o, category);
     }
     AP_LITERAL(j->o, ",\"args\":{");
     j->first_arg = true;
@@ -253,7 +253,7 @@ void ap__arg_i64(ap__json *j, const char *key, int64_t value)
 void ap__arg_text(ap__json *j, const char *key, const char *text)
 {
     ap__key(j, key);
-    ap__string(j->o, text != NULL ? text : "N/A");
+    ap__json_string(j->o, text != NULL ? text : "N/A");
 }
 
 void ap__arg_number_text(ap__json *j, const char *key, uint64_t value)

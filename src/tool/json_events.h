@@ -17,9 +17,9 @@ typedef struct ap__json {
     uint32_t process; /* of the program that was profiled */
     bool first;       /* no event yet */
     bool first_arg;
-    int rc;           /* ENOMEM */
-    uint64_t last;    /* key that was asked for last */
-    uint64_t *seen;   /* open addressing; key + 1 */
+    int rc;         /* ENOMEM */
+    uint64_t last;  /* key that was asked for last */
+    uint64_t *seen; /* open addressing; key + 1 */
     uint32_t seen_count;
     uint32_t seen_room;
 } ap__json;
@@ -42,15 +42,17 @@ void ap__json_slice(ap__json *j, const char *name, uint64_t pid, uint32_t tid, u
 void ap__json_counter(ap__json *j, const char *name, uint64_t pid, uint32_t tid, uint64_t ns);
 void ap__arg_u64(ap__json *j, const char *key, uint64_t value);
 void ap__arg_i64(ap__json *j, const char *key, int64_t value);
-void ap__arg_text(ap__json *j, const char *key, const char *text); /* NULL: N/A */
+void ap__arg_text(ap__json *j, const char *key, const char *text);      /* NULL: N/A */
 void ap__arg_number_text(ap__json *j, const char *key, uint64_t value); /* "7" */
-void ap__arg_time(ap__json *j, const char *key, uint64_t ns);      /* a text */
-void ap__arg_us(ap__json *j, const char *key, uint64_t ns);        /* a number of µs */
-void ap__arg_double(ap__json *j, const char *key, double value);   /* shortest, not whole */
+void ap__arg_time(ap__json *j, const char *key, uint64_t ns);           /* a text */
+void ap__arg_us(ap__json *j, const char *key, uint64_t ns);             /* a number of µs */
+void ap__arg_double(ap__json *j, const char *key, double value);        /* shortest, not whole */
 void ap__json_end(ap__json *j);
 /* phase 's' or 'f' of the arrow "<word><id>". */
 void ap__json_flow(ap__json *j, const char *word, const char *category, uint64_t id, char phase,
                    uint64_t pid, uint32_t tid, uint64_t ns);
 void ap__json_free(ap__json *j);
+/* A text with its quotes. */
+void ap__json_string(ap__out *o, const char *text);
 
 #endif

@@ -103,9 +103,9 @@ static const char *ap__layer_word(uint32_t level)
 /* The class of a call of the acl level. */
 static const char *ap__acl_class(uint32_t type)
 {
-    static const char *const classes[] = {NULL,         "ACL_OP",  "ACL_MODEL", "ACL_RTS",
-                                          "ACL_OTHERS", "ACL_NN",  "ACL_ASCENDC", "HOST_HCCL",
-                                          NULL,         "ACL_DVPP", "ACL_GRAPH", "ACL_ATB"};
+    static const char *const classes[] = {NULL,         "ACL_OP",   "ACL_MODEL",   "ACL_RTS",
+                                          "ACL_OTHERS", "ACL_NN",   "ACL_ASCENDC", "HOST_HCCL",
+                                          NULL,         "ACL_DVPP", "ACL_GRAPH",   "ACL_ATB"};
 
     return type >> 16 < sizeof(classes) / sizeof(classes[0]) ? classes[type >> 16] : NULL;
 }

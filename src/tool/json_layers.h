@@ -31,7 +31,8 @@
 #define AP_SORT_SIO 28u
 #define AP_SORT_QOS 29u
 #define AP_SORT_OVERLAP 31u
-#define AP_SORT_UB 33u /* this and the next two only of the 950: the number spills into the process */
+#define AP_SORT_UB                                                                                 \
+    33u /* this and the next two only of the 950: the number spills into the process */
 #define AP_SORT_BLOCKS 34u
 #define AP_SORT_FUSION 35u
 

@@ -112,9 +112,13 @@ static void ap__forget_names(ap__json *j)
 
 static int ap__layers(ap__export *e, ap__timeline *t, ap__stretch tx[2], ap__stretch *steps)
 {
-    static int (*const others[])(ap__timeline *) = {
-        ap__layer_calls,   ap__layer_host_use, ap__layer_tasks,   ap__layer_communication,
-        ap__layer_overlap, ap__layer_counters, ap__layer_fusion_and_blocks};
+    static int (*const others[])(ap__timeline *) = {ap__layer_calls,
+                                                    ap__layer_host_use,
+                                                    ap__layer_tasks,
+                                                    ap__layer_communication,
+                                                    ap__layer_overlap,
+                                                    ap__layer_counters,
+                                                    ap__layer_fusion_and_blocks};
     ap__stretch ignored;
     int rc = ap__layer(e, t, ap__layer_stamps, &tx[0]);
 

@@ -8,6 +8,8 @@
 #include "tool/export.h"
 #include "tool/out_file.h"
 
+#define AP_TIMELINES 3u /* that the list begins with */
+
 static const struct {
     const char *type;
     const char *what;
@@ -35,6 +37,7 @@ static const struct {
     {"host_network_usage", "network bandwidth that the program took"},
     {"l2_cache", "L2 hits of each task"},
     {"memory_record", "memory of the framework over time"},
+    {"msprof_tx", "stamps of the program, and those that devices have passed"},
     {"nic", "the device's network interface"},
     {"npu_mem", "device memory over time"},
     {"npu_module_mem", "device memory by module over time"},
@@ -49,6 +52,7 @@ static const struct {
     {"roce", "the device's RDMA interface"},
     {"soc_pmu", "address translation of each task"},
     {"static_op_mem", "memory of operators of static graphs"},
+    {"step_trace", "iterations of models"},
     {"sys_mem", "memory of the host and of devices"},
     {"task_time", "every task of the devices"},
     {"ts_cpu_pmu_events", "events counted on the task scheduler"},
@@ -74,14 +78,21 @@ static bool ap__is_made(const ap__export *e, const char *type, const char *end)
     return false;
 }
 
-static void ap__list(const ap__export *e, ap__out *o, const char *title, const char *end)
+static void ap__list(const ap__export *e, ap__out *o, const char *title, size_t from, size_t to)
 {
+    static const char *const ends[] = {".csv", ".json"};
     uint32_t number = 0;
 
     ap__out_printf(o, "%s\n", title);
-    for (size_t i = 0; i < sizeof(ap__kinds) / sizeof(ap__kinds[0]); i++) {
-        if (ap__is_made(e, ap__kinds[i].type, end)) {
-            ap__out_printf(o, "%u.%s%s:%s\n", ++number, ap__kinds[i].type, end, ap__kinds[i].what);
+    for (size_t i = from; i < to; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            bool both = i >= AP_TIMELINES && ap__is_made(e, ap__kinds[i].type, ends[0]);
+
+            if (ap__is_made(e, ap__kinds[i].type, ends[k]) &&
+                (k == 0 ? i >= AP_TIMELINES : !both)) { /* then the JSON is the timeline's */
+                ap__out_printf(o, "%u.%s%s:%s\n", ++number, ap__kinds[i].type, ends[k],
+                               ap__kinds[i].what);
+            }
         }
     }
     ap__out_text(o, "\n");
@@ -94,8 +105,8 @@ int ap__export_readme(ap__export *e)
     int rc = o != NULL ? ap__out_open(o, e->dir_fd, name) : ENOMEM;
 
     if (rc == 0) {
-        ap__list(e, o, "Timeline files:", ".json");
-        ap__list(e, o, "Summary files:", ".csv");
+        ap__list(e, o, "Timeline files:", 0, AP_TIMELINES);
+        ap__list(e, o, "Summary files:", AP_TIMELINES, sizeof(ap__kinds) / sizeof(ap__kinds[0]));
         rc = ap__out_finish(o);
     }
     free(o);

@@ -37,9 +37,9 @@ enum ap__json_layers {
     AP_LAYER_COUNT
 };
 
-/* {"json_process": {"ascend": true, "freq": false, …}}: what is not named stays; a layer that is not
- * known or a value that is no truth value brings all, as with the vendor. 0, or errno with a sentence
- * in `error`. */
+/* {"json_process": {"ascend": true, "freq": false, …}}: what is not named stays; a layer that is
+ * not known or a value that is no truth value brings all, as with the vendor. 0, or errno with a
+ * sentence in `error`. */
 int ap__reports_read(const char *path, uint64_t *layers, char *error, size_t size);
 
 #endif

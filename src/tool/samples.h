@@ -12,12 +12,12 @@
 #define AP_SAMPLE_VALUES 22u
 
 typedef struct ap__sample {
-    uint64_t ns;       /* wall clock */
-    uint64_t end_ns;   /* of what lasts */
-    uint32_t device;   /* index in the model; AP_HOST */
-    uint32_t id;       /* of a port, link, die, core or thread */
-    uint32_t kind;     /* which of several things it is */
-    const char *name;  /* of a call; valid in `take` */
+    uint64_t ns;      /* wall clock */
+    uint64_t end_ns;  /* of what lasts */
+    uint32_t device;  /* index in the model; AP_HOST */
+    uint32_t id;      /* of a port, link, die, core or thread */
+    uint32_t kind;    /* which of several things it is */
+    const char *name; /* of a call; valid in `take` */
     double values[AP_SAMPLE_VALUES];
 } ap__sample;
 

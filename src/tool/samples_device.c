@@ -128,9 +128,8 @@ int ap__samples_npu_mem(const ap__model *m, uint32_t device, ap__sample_take tak
 static int ap__pcie(void *context, uint32_t device, ap__blob record)
 {
     ap__walk *w = context;
-    ap__sample s = {
-        .ns = ap__device_mono_wall_ns(&w->m->devices[device], ap__blob_u64(record, 0)),
-        .device = device};
+    ap__sample s = {.ns = ap__device_mono_wall_ns(&w->m->devices[device], ap__blob_u64(record, 0)),
+                    .device = device};
 
     for (uint32_t i = 0; i < 21; i++) {
         s.values[i] = ap__blob_u32(record, 12 + i * 4u);
@@ -210,11 +209,10 @@ int ap__samples_roce(const ap__model *m, uint32_t device, ap__sample_take take, 
 static int ap__ub(void *context, uint32_t device, ap__blob record)
 {
     ap__walk *w = context;
-    ap__sample s = {
-        .ns = ap__device_mono_wall_ns(&w->m->devices[device], ap__blob_u64(record, 8)),
-        .device = device,
-        .id = ap__blob_u16(record, 4),
-        .values = {(double)ap__blob_u64(record, 16), (double)ap__blob_u64(record, 24)}};
+    ap__sample s = {.ns = ap__device_mono_wall_ns(&w->m->devices[device], ap__blob_u64(record, 8)),
+                    .device = device,
+                    .id = ap__blob_u16(record, 4),
+                    .values = {(double)ap__blob_u64(record, 16), (double)ap__blob_u64(record, 24)}};
 
     return w->take(w->context, &s);
 }
@@ -291,8 +289,7 @@ static int ap__levels(void *context, uint32_t device, ap__blob record)
     return w->take(w->context, &s);
 }
 
-int ap__samples_soc_levels(const ap__model *m, uint32_t device, ap__sample_take take,
-                           void *context)
+int ap__samples_soc_levels(const ap__model *m, uint32_t device, ap__sample_take take, void *context)
 {
     return ap__walk_records(m, device, AP_SOC_FILE, AP_SOC_BYTES, ap__levels, take, context);
 }
@@ -315,8 +312,7 @@ static int ap__links(void *context, uint32_t device, ap__blob record)
     return w->take(w->context, &s);
 }
 
-int ap__samples_chip_links(const ap__model *m, uint32_t device, ap__sample_take take,
-                           void *context)
+int ap__samples_chip_links(const ap__model *m, uint32_t device, ap__sample_take take, void *context)
 {
     return ap__walk_records(m, device, AP_SOC_FILE, AP_SOC_BYTES, ap__links, take, context);
 }

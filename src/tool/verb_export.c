@@ -21,6 +21,7 @@ typedef struct ap__order {
     bool timeline;
     bool replace;
     bool guard;
+    bool tables_as_json;
     uint64_t layers;
     ap__choice choice;
 } ap__order;
@@ -39,6 +40,7 @@ static void ap__usage(FILE *out)
         "                     with `msprof --export=on --output=PROF_DIR`\n"
         "  --type T           text (csv and json, default), csv, json, db, pftrace or all\n"
         "  --summary          the tables only          --timeline   the timeline only\n"
+        "  --summary-format F csv (default) or json: of each table a list of objects\n"
         "  --reports FILE     {\"json_process\": {\"hbm\": false, …}}: layers of the timeline\n"
         "  --device N         only this device\n"
         "  --model-id M --iteration-id I [--iteration-count N]\n"
@@ -76,8 +78,9 @@ static int ap__open(ap__export *e, const char *prof_dir, const ap__order *order)
                                           : ap__export_open(e, prof_dir, order->output);
 }
 
-static int ap__all(ap__export *e, const ap__model *m, const char *type)
+static int ap__all(ap__export *e, const ap__model *m, const ap__order *order)
 {
+    const char *type = order->type;
     bool csv = ap__wanted(type, "csv");
     bool json = ap__wanted(type, "json");
     bool db = ap__wanted(type, "db");
@@ -87,6 +90,10 @@ static int ap__all(ap__export *e, const ap__model *m, const char *type)
     e->steps = (csv ? AP_EXPORT_TABLES : 0) + (json ? AP_EXPORT_LAYERS : 0) +
                (db ? AP_EXPORT_DATABASE : 0) + pftrace;
     failed = csv && ap__export_tables(e, m) != 0;
+    if (order->tables_as_json) {
+        failed |= ap__export_tables_as_json(e) != 0;
+        ap__export_next_stamp(e); /* msprof_tx and step_trace are timelines, too */
+    }
     if (json) {
         failed |= ap__json_timeline(e, m) != 0;
     }
@@ -120,7 +127,7 @@ static int ap__write(ap__reader *reader, const ap__model *m, const ap__order *or
         e->guard = order->guard;
         e->layers = order->layers;
         e->progress = isatty(STDERR_FILENO) != 0;
-        code = ap__all(e, m, order->type);
+        code = ap__all(e, m, order);
         for (uint32_t i = 0; i < e->file_count; i++) {
             printf("%s/%s\n", e->dir, e->files[i]);
         }
@@ -242,6 +249,14 @@ static bool ap__option(int option, ap__order *order)
     case 'R':
         order->reports = optarg;
         return true;
+    case 'f':
+        order->tables_as_json = strcmp(optarg, "json") == 0;
+        if (!order->tables_as_json && strcmp(optarg, "csv") != 0) {
+            fprintf(stderr, "aclprof export: --summary-format is '%s'; it can be csv or json\n",
+                    optarg);
+            return false;
+        }
+        return true;
     case 's':
         return ap__switch("--summary", optarg, &order->summary);
     case 'l':
@@ -301,23 +316,23 @@ static bool ap__check(ap__order *order)
 
 int ap__verb_export(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"type", required_argument, NULL, 't'},
-        {"reports", required_argument, NULL, 'R'},
-        {"summary", optional_argument, NULL, 's'},
-        {"timeline", optional_argument, NULL, 'l'},
-        {"replace", optional_argument, NULL, 'r'},
-        {"guard", optional_argument, NULL, 'g'},
-        {"clear", optional_argument, NULL, 'c'},
-        {"export", optional_argument, NULL, 'e'},
-        {"python-path", required_argument, NULL, 'p'},
-        {"device", required_argument, NULL, 'd'},
-        {"model-id", required_argument, NULL, 'm'},
-        {"iteration-id", required_argument, NULL, 'i'},
-        {"iteration-count", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"output", required_argument, NULL, 'o'},
+                                          {"type", required_argument, NULL, 't'},
+                                          {"reports", required_argument, NULL, 'R'},
+                                          {"summary", optional_argument, NULL, 's'},
+                                          {"summary-format", required_argument, NULL, 'f'},
+                                          {"timeline", optional_argument, NULL, 'l'},
+                                          {"replace", optional_argument, NULL, 'r'},
+                                          {"guard", optional_argument, NULL, 'g'},
+                                          {"clear", optional_argument, NULL, 'c'},
+                                          {"export", optional_argument, NULL, 'e'},
+                                          {"python-path", required_argument, NULL, 'p'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"model-id", required_argument, NULL, 'm'},
+                                          {"iteration-id", required_argument, NULL, 'i'},
+                                          {"iteration-count", required_argument, NULL, 'n'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     ap__order order = {.type = "text",
                        .layers = UINT64_MAX,
                        .choice = {.device = -1, .iteration = -1, .model = -1, .count = 1}};

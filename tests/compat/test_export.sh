@@ -71,6 +71,38 @@ cp -r "$tmp/host_api/$name" "$tmp/given"
 is 0 "$tool" export --export=on --output="$tmp/given"
 made "$tmp/given/$out" 'api_statistic_*.csv' 1
 
+# ---- tables as JSON ----
+
+mkdir "$tmp/j"
+is 2 "$tool" export --summary-format=xml "$prof"
+is 0 "$tool" export --output "$tmp/j" --summary --summary-format=json "$prof"
+made "$tmp/j/$out" '*.csv' 0
+made "$tmp/j/$out" 'op_summary_*.json' 1
+mkdir "$tmp/j2"
+is 0 "$tool" export --output "$tmp/j2" --summary-format=json "$prof"
+made "$tmp/j2/$out" 'msprof_tx_*.json' 2
+if command -v python3 >/dev/null; then
+    python3 - "$tmp/a/$out" "$tmp/j/$out" <<'PY' || fail "tables as JSON"
+import csv, glob, json, os, re, sys
+tables = 0
+for path in glob.glob(sys.argv[1] + "/*.csv"):
+    kind = re.sub(r"_\d{14}\.csv$", "", os.path.basename(path))
+    made = [p for p in glob.glob(sys.argv[2] + "/" + kind + "_*.json")
+            if re.fullmatch(kind + r"_\d{14}\.json", os.path.basename(p))]
+    assert len(made) == 1, (kind, made)
+    ours = json.load(open(made[0]))
+    rows = list(csv.DictReader(open(path, newline="")))
+    assert len(ours) == len(rows), kind
+    for a, b in zip(ours, rows):
+        assert list(a) == list(b), kind
+        for key, value in b.items():
+            value = value.rstrip("\t")
+            assert a[key] == value or float(value) == a[key], (kind, key, a[key], value)
+    tables += 1
+assert tables > 30
+PY
+fi
+
 # ---- layers ----
 
 mkdir "$tmp/l"

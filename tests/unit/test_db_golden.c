@@ -22,7 +22,8 @@
 
 #define PROF "PROF_000001_20250101000000000_00004242CPNEIILO"
 
-static const char *const directories[] = {"device_910b", "device_910b_split", "host_api",
+static const char *const directories[] = {"device_910b",         "device_910b_split",
+                                          "device_950",          "host_api",
                                           "host_stamps_counter", "host_stamps_monotonic"};
 
 #define TEXT(column) "(SELECT value FROM %s.STRING_IDS WHERE id = t." #column ")"
@@ -70,11 +71,14 @@ static const struct {
                                                                 component) ", deviceId"},
     /* not its size: the parser writes 0 where the record says 1 MiB */
     {"MEMCPY_INFO", "memcpyOperation"},
-    {"COMMUNICATION_OP", TEXT(opName) ", startNs, endNs, " CALL ", " TEXT(groupName) ", opId, relay, retry, "
-                         "dataType, " TEXT(algType) ", count, " TEXT(opType) ", deviceId, rankSize"},
-    {"COMMUNICATION_TASK_INFO",
-     TEXT(name) ", " TASK_KEY ", " TEXT(taskType) ", planeId, " TEXT(groupName) ", notifyId, rdmaType, "
-     "srcRank, dstRank, transportType, size, dataType, linkType, opId, isMaster, round(bandwidth, 3)"},
+    {"COMMUNICATION_OP",
+     TEXT(opName) ", startNs, endNs, " CALL ", " TEXT(
+         groupName) ", opId, relay, retry, "
+                    "dataType, " TEXT(algType) ", count, " TEXT(opType) ", deviceId, rankSize"},
+    {"COMMUNICATION_TASK_INFO", TEXT(name) ", " TASK_KEY ", " TEXT(taskType) ", planeId, " TEXT(
+                                    groupName) ", notifyId, rdmaType, "
+                                               "srcRank, dstRank, transportType, size, dataType, "
+                                               "linkType, opId, isMaster, round(bandwidth, 3)"},
     /* not the bandwidth: the parser shows 0 twice, then the third over the time of two */
     {"HBM", "deviceId, timestampNs, hbmId, " TEXT(type)},
     {"HCCS", "*"},
@@ -84,7 +88,10 @@ static const struct {
     {"NPU_MEM", TEXT(type) ", ddr, hbm, timestampNs, deviceId"},
     {"ACC_PMU", "*"},
     {"SOC_BANDWIDTH_LEVEL", "*"},
-    {"SIO", "deviceId, " TEXT(name) ", timestampNs, rxReq, rxRsp, rxSnp, rxDat, txReq, txRsp, txSnp, txDat"},
+    {"SIO", "deviceId, " TEXT(
+                name) ", timestampNs, rxReq, rxRsp, rxSnp, rxDat, txReq, txRsp, txSnp, txDat"},
+    /* not the time: the parser adds the host's offset to the device's clock, 8 days late */
+    {"UB", "deviceId, portId, rxUdmaBind, txUdmaBind"},
     {"QOS", "deviceId, " TEXT(eventName) ", bandwidth, timestampNs, dieId"},
     {"CPU_USAGE", "*"},
     {"HOST_MEM_USAGE", "*"},
@@ -216,9 +223,10 @@ static void compare(sqlite3 *db, const char *directory, const char *table, const
         }
     }
     if (strcmp(table, "AICORE_FREQ") != 0) {
-        snprintf(sql, sizeof(sql),
-                 "SELECT (SELECT count(*) FROM ours.%s WHERE %s) - (SELECT count(*) FROM theirs.%s)",
-                 table, which, table);
+        snprintf(
+            sql, sizeof(sql),
+            "SELECT (SELECT count(*) FROM ours.%s WHERE %s) - (SELECT count(*) FROM theirs.%s)",
+            table, which, table);
         assert_int_equal(number(db, sql), 0);
     }
     /* names, types and keys of the columns */
@@ -288,7 +296,7 @@ static void check_queries(sqlite3 *db, const char *directory)
     assert_int_equal(number(db, "SELECT count(*) FROM ours.TASK t JOIN ours.MSTX_EVENTS e "
                                 "USING (connectionId) JOIN ours.STRING_IDS n ON n.id = e.message "
                                 "WHERE n.value = 'acl_mark_ex'"),
-                     1);
+                     strcmp(directory, "device_950") != 0); /* its device tells of none */
     assert_int_equal(number(db, "SELECT size FROM ours.MEMCPY_INFO m JOIN ours.TASK t "
                                 "USING (globalTaskId) WHERE memcpyOperation = 1 AND taskId = 5"),
                      1 << 20);

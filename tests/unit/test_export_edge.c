@@ -21,8 +21,9 @@
 
 #include "format/wire_host.h"
 #include "scratch.h"
-#include "prof_fixture.h"
 #include "tool/export.h"
+/* prof_fixture.h wants scratch.h */
+#include "prof_fixture.h"
 
 #define TX_COLUMNS 14u
 #define TX_PAYLOAD 6u
@@ -60,6 +61,8 @@ typedef struct made {
     ap__export e;
 } made;
 
+static uint64_t slice_rows; /* of the next export; 0: as always */
+
 static made *export_all(void **state, bool guard)
 {
     const char *root = ((scratch *)*state)->path;
@@ -77,6 +80,7 @@ static made *export_all(void **state, bool guard)
     assert_int_equal(ap__model_load(&model, reader), 0);
     assert_int_equal(ap__export_open(&m->e, fixture.path, m->dir), 0);
     m->e.guard = guard;
+    m->e.slice_rows = slice_rows != 0 ? slice_rows : m->e.slice_rows;
     assert_int_equal(ap__export_tables(&m->e, &model), 0);
     assert_int_equal(ap__json_timeline(&m->e, &model), 0);
     assert_int_equal(ap__db_export(&m->e, &model), 0);
@@ -97,8 +101,8 @@ static char *read_file(const made *m, const char *start, const char *end)
     size_t size = 0;
     FILE *file = NULL;
 
-    snprintf(path, sizeof(path), "%s/mindstudio_profiler_output/%s%s%s", m->dir, start,
-             m->e.stamp, end);
+    snprintf(path, sizeof(path), "%s/mindstudio_profiler_output/%s%s%s", m->dir, start, m->e.stamp,
+             end);
     file = fopen(path, "r");
     if (file == NULL) {
         fail_msg("%s is missing", path);
@@ -282,7 +286,8 @@ static const odd odds[] = {
     {"back\\slash \\u0041 \\\"", "back\\slash \\u0041 \\\"", false},
     {"bad \xff\xfe bytes \xc3", "bad \xEF\xBF\xBD\xEF\xBF\xBD bytes \xEF\xBF\xBD", false},
     {"\xed\xa0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", false}, /* a surrogate */
-    {"\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80", "\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80", false},
+    {"\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80", "\xe7\xae\x97\xe5\xad\x90 \xf0\x9f\x98\x80",
+     false},
     {"=cmd|' /C calc'!A0", "=cmd|' /C calc'!A0", true},
     {"+1", "+1", true},
     {"-2+3", "-2+3", true},
@@ -373,6 +378,43 @@ static void test_texts(void **state)
     fix_close(&fixture);
 }
 
+/* More rows than a file holds: all of them are slices, each with the header. */
+static void test_slices(void **state)
+{
+    char fields[TX_COLUMNS][400];
+    made *m = NULL;
+
+    begin(state);
+    for (uint32_t i = 0; i < 5; i++) {
+        add_stamp(i, "sliced", 6, i, FIX_MONO + i * 1000ull + 500);
+    }
+    slice_rows = 2;
+    m = export_all(state, false);
+    for (uint32_t slice = 0; slice < 3; slice++) {
+        char name[40];
+        char *text = NULL;
+        char *at = NULL;
+
+        snprintf(name, sizeof(name), "msprof_tx_slice_%u_", slice);
+        text = at = read_file(m, name, ".csv");
+        assert_true(next_row(&at, fields));
+        assert_string_equal(fields[0], "Device_id");
+        for (uint32_t i = slice * 2; i < 5 && i < slice * 2 + 2; i++) {
+            assert_true(next_row(&at, fields));
+            assert_int_equal(strtoul(fields[TX_PAYLOAD], NULL, 10), i);
+        }
+        assert_false(next_row(&at, fields));
+        free(text);
+    }
+    free(m);
+    slice_rows = 5; /* as many as a file holds */
+    m = export_all(state, true);
+    free(read_file(m, "msprof_tx_", ".csv"));
+    free(m);
+    slice_rows = 0;
+    fix_close(&fixture);
+}
+
 /* Stamps, and calls of the communication level, which go by the text of their item. */
 static void test_many_names(void **state)
 {
@@ -432,6 +474,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_numbers, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_texts, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_slices, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_many_names, scratch_setup, scratch_teardown),
     };
 
