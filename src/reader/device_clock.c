@@ -12,6 +12,7 @@
 
 #define AP_DEVICES_NAME "devices.json"
 #define AP_DEVICES_MOST ((size_t)64 << 20)
+#define AP_FARTHEST 1e15 /* ns */
 #define AP_POINTS_MOST 1000000u
 
 static int ap__by_cycles(const void *a, const void *b)
@@ -72,6 +73,10 @@ static void ap__line(const ap__clock_pair *p, uint32_t count, ap__clock_pair end
         slope = (w * xy - x * y) / (w * xx - x * x);
         base = (y - slope * x) / w;
     }
+    if (!(base > -AP_FARTHEST && base < AP_FARTHEST && slope > -AP_FARTHEST &&
+          slope < AP_FARTHEST)) { /* no clock is so far off: the file is not to be trusted */
+        base = slope = 0;
+    }
     ends[0] = p[0];
     ends[1] = p[count - 1];
     ends[0].host_ns += (uint64_t)(int64_t)base;
@@ -82,7 +87,7 @@ static uint64_t ap__distance(const ap__clock_pair ends[2], const ap__clock_pair 
 {
     int64_t d = (int64_t)(ap__between(&ends[0], &ends[1], p->device_cycles) - p->host_ns);
 
-    return d < 0 ? (uint64_t)-d : (uint64_t)d;
+    return d < 0 ? 0 - (uint64_t)d : (uint64_t)d;
 }
 
 /* A line's error grows evenly: what bounds it at one point of each half bounds it between them. */
@@ -168,8 +173,8 @@ static int ap__take(ap__device_clock *clock, const cJSON *list)
     cJSON_ArrayForEach(item, list)
     {
         points[n] = (ap__clock_pair){.device_cycles = ap__field(item, "deviceCycles"),
-                                       .host_ns = ap__field(item, "hostNs"),
-                                       .error_ns = ap__field(item, "errorNs")};
+                                     .host_ns = ap__field(item, "hostNs"),
+                                     .error_ns = ap__field(item, "errorNs")};
         n += points[n].device_cycles != 0 && points[n].host_ns != 0;
     }
     return ap__device_clock_fit(clock, points, n);

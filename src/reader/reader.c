@@ -206,7 +206,9 @@ void ap__reader_align(ap__reader *reader, int64_t shift_ns)
         return;
     }
     reader->meta.clock.has_wall = true;
-    reader->meta.clock.wall_offset_ns += shift_ns;
+    /* a hostile account may have any offset: modulo 2^64, as wall clock times are computed */
+    reader->meta.clock.wall_offset_ns =
+        (int64_t)((uint64_t)reader->meta.clock.wall_offset_ns + (uint64_t)shift_ns);
     if (reader->meta.begin_mono_ns != 0) {
         reader->meta.begin_wall_us = ap__reader_wall_ns(reader, reader->meta.begin_mono_ns) / 1000;
     }

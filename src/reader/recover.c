@@ -244,6 +244,7 @@ static int ap__finish_devices(ap__recovery *r)
         count = ap__device_views_open(reader, views, AP_RECOVER_DEVICES);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        r->report->devices += !views[i].finished;
         rc = ap__device_view_finish(&views[i], r->ext_fd, &end, r->notes);
     }
     ap__device_views_close(views, count);

@@ -37,6 +37,7 @@ typedef struct ap__recover_report {
     uint64_t damaged_rings;
     uint64_t damaged_bytes; /* of rings that could not be read */
     aclprofStats account;   /* as written to account.json */
+    uint32_t devices;       /* whose directories were not finished */
     uint64_t open_count;    /* pushes never popped, as far as they are known */
     uint32_t open_kept;
     ap__open_push open[AP_RECOVER_OPEN_MAX];

@@ -74,6 +74,10 @@ static void ap__print_done(ap__text_out *out, const ap__recover_report *r)
     } else {
         ap__print(out, "what was in memory is gone: nobody knows how many events that were\n");
     }
+    if (r->devices != 0) {
+        ap__print(out, "devices: %" PRIu32 " finished with what was on disk; what was on its way from "
+                  "them is gone: nobody knows how much\n", r->devices);
+    }
     if (r->in_flight != 0) {
         ap__print(out, "calls cut short by the end of the process: %" PRIu64 "\n", r->in_flight);
     }

@@ -22,7 +22,10 @@
 
 typedef struct ap__merger {
     sqlite3 *db;
-    int rc;
+    int rc;     /* first errno */
+    bool first; /* no set is in yet */
+    char name[96];
+    char part[112];
 } ap__merger;
 
 typedef struct ap__sql {
@@ -351,40 +354,62 @@ static void ap__summary(ap__merger *g, const ap__merge *m)
     ap__exec(g, "COMMIT");
 }
 
-int ap__merge_database(const ap__merge *m, const char *name)
+static void *ap__begin(const ap__merge *m, const char *name, int *rc)
 {
-    ap__merger g = {0};
-    char part[128];
+    ap__merger *g = calloc(1, sizeof(*g));
     char path[PATH_MAX + 160];
-    bool first = true;
     int fd = -1;
 
-    (void)snprintf(part, sizeof(part), ".%s.part", name);
-    (void)snprintf(path, sizeof(path), "%s/%s", m->output, part);
-    (void)unlinkat(m->output_fd, part, 0);
-    fd = openat(m->output_fd, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (g == NULL) {
+        *rc = ENOMEM;
+        return NULL;
+    }
+    g->first = true;
+    (void)snprintf(g->name, sizeof(g->name), "%s", name);
+    (void)snprintf(g->part, sizeof(g->part), ".%s.part", name);
+    (void)snprintf(path, sizeof(path), "%s/%s", m->output, g->part);
+    (void)unlinkat(m->output_fd, g->part, 0);
+    fd = openat(m->output_fd, g->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    *rc = fd >= 0 ? 0 : errno;
     if (fd < 0) {
-        return errno;
+        free(g);
+        return NULL;
     }
     (void)fchmod(fd, 0640);
     close(fd);
-    ap__failed(&g, sqlite3_open_v2(path, &g.db, SQLITE_OPEN_READWRITE, NULL));
-    ap__exec(&g, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
-    for (uint32_t i = 0; i < m->count && g.rc == 0; i++) {
-        if (!m->sets[i].failed) {
-            ap__take_set(&g, m, i, first);
-            first = false;
-        }
-    }
-    ap__summary(&g, m);
-    if (sqlite3_close(g.db) != SQLITE_OK && g.rc == 0) {
-        g.rc = EIO;
-    }
-    if (g.rc == 0 && renameat(m->output_fd, part, m->output_fd, name) != 0) {
-        g.rc = errno;
-    }
-    if (g.rc != 0) {
-        (void)unlinkat(m->output_fd, part, 0);
-    }
-    return g.rc;
+    ap__failed(g, sqlite3_open_v2(path, &g->db, SQLITE_OPEN_READWRITE, NULL));
+    ap__exec(g, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+    return g;
 }
+
+static void ap__add_set(const ap__merge *m, void *file, uint32_t set)
+{
+    ap__merger *g = file;
+
+    if (g->rc == 0) {
+        ap__take_set(g, m, set, g->first);
+        g->first = false;
+    }
+}
+
+static int ap__finish(const ap__merge *m, void *file)
+{
+    ap__merger *g = file;
+    int rc = 0;
+
+    ap__summary(g, m);
+    if (sqlite3_close(g->db) != SQLITE_OK && g->rc == 0) {
+        g->rc = EIO;
+    }
+    if (g->rc == 0 && renameat(m->output_fd, g->part, m->output_fd, g->name) != 0) {
+        g->rc = errno;
+    }
+    if (g->rc != 0) {
+        (void)unlinkat(m->output_fd, g->part, 0);
+    }
+    rc = g->rc;
+    free(g);
+    return rc;
+}
+
+const ap__merge_kind ap__merge_database = {"db", ap__begin, ap__add_set, ap__finish};

@@ -107,64 +107,116 @@ static void ap__print_missing(const ap__merge *m)
     }
 }
 
-/* 0, or 1 after words. */
-static int ap__one(ap__merge *m, bool wanted, const char *end,
-                   int (*make)(const ap__merge *m, const char *name))
-{
+typedef struct ap__target {
+    const ap__merge_kind *kind;
+    void *file;
     char name[64];
-    int rc = 0;
+} ap__target;
 
-    if (!wanted) {
-        return 0;
-    }
-    (void)snprintf(name, sizeof(name), "merged_%s.%s", m->stamp, end);
-    rc = make(m, name);
+static int ap__say(const ap__merge *m, const ap__target *t, int rc)
+{
     if (rc != 0) {
-        fprintf(stderr, "aclprof merge: %s/%s: %s\n", m->output, name,
-                rc == ENOTSUP ? "this build is without SQLite" : strerror(rc));
+        fprintf(stderr, "aclprof merge: %s/%s: %s\n", m->output, t->name, strerror(rc));
         return 1;
     }
-    printf("%s/%s\n", m->output, name);
+    printf("%s/%s\n", m->output, t->name);
     return 0;
 }
 
-#ifndef AP_HAVE_SQLITE
-int ap__merge_database(const ap__merge *m, const char *name)
+/* 0, or 1 after words. */
+static int ap__begin(const ap__merge *m, ap__target *targets, uint32_t count)
 {
-    (void)m;
-    (void)name;
-    return ENOTSUP;
-}
-#endif
-
-static int ap__run(ap__merge *m, const ap__wishes *w)
-{
-    uint32_t failed = 0;
     int code = 0;
 
-    ap__merge_survey(m);
-    ap__merge_align(m);
-    if (ap__merge_open(m, w->output) != 0) {
-        fprintf(stderr, "aclprof merge: %s\n", m->error);
-        return 1;
+    for (uint32_t i = 0; i < count; i++) {
+        int rc = 0;
+
+        (void)snprintf(targets[i].name, sizeof(targets[i].name), "merged_%s.%s", m->stamp,
+                       targets[i].kind->end);
+        targets[i].file = targets[i].kind->begin(m, targets[i].name, &rc);
+        code |= targets[i].file == NULL ? ap__say(m, &targets[i], rc) : 0;
     }
+    return code;
+}
+
+/* How many sets have been left out. */
+static uint32_t ap__add_all(ap__merge *m, const ap__wishes *w, ap__target *targets, uint32_t count)
+{
+    uint32_t failed = 0;
+
     for (uint32_t i = 0; i < m->count; i++) {
         if (!m->sets[i].failed) {
             ap__merge_part(m, i, w->archive || w->trace, w->database);
         }
+        for (uint32_t k = 0; k < count && !m->sets[i].failed; k++) {
+            if (targets[k].file != NULL) {
+                targets[k].kind->add(m, targets[k].file, i);
+            }
+        }
+        ap__merge_part_drop(m, i);
         ap__print_set(&m->sets[i]);
         failed += m->sets[i].failed;
     }
-    ap__print_missing(m);
-    if (failed == m->count) {
-        fprintf(stderr, "aclprof merge: none of the results could be read\n");
-        code = 1;
-    } else {
-        code = ap__one(m, w->archive, "tar", ap__merge_archive);
-        code |= ap__one(m, w->trace, "pftrace", ap__merge_trace);
-        code |= ap__one(m, w->database, "db", ap__merge_database);
-        code = code == 0 && failed != 0 ? AP_MERGE_LEFT_OUT : code;
+    return failed;
+}
+
+static int ap__make(ap__merge *m, const ap__wishes *w)
+{
+    ap__target targets[3];
+    uint32_t count = 0;
+    uint32_t failed = 0;
+    int code = 0;
+
+    if (w->archive) {
+        targets[count++].kind = &ap__merge_archive;
     }
+    if (w->trace) {
+        targets[count++].kind = &ap__merge_trace;
+    }
+#ifdef AP_HAVE_SQLITE
+    if (w->database) {
+        targets[count++].kind = &ap__merge_database;
+    }
+#endif
+    code = ap__begin(m, targets, count);
+    failed = ap__add_all(m, w, targets, count);
+    ap__print_missing(m);
+    for (uint32_t i = 0; i < count; i++) {
+        if (targets[i].file != NULL) {
+            code |= ap__say(m, &targets[i], targets[i].kind->finish(m, targets[i].file));
+        }
+    }
+    return code == 0 && failed != 0 ? AP_MERGE_LEFT_OUT : code;
+}
+
+static bool ap__any(const ap__merge *m)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (!m->sets[i].failed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int ap__run(ap__merge *m, const ap__wishes *w)
+{
+    int code = 1;
+
+    ap__merge_survey(m);
+    ap__merge_align(m);
+    if (!ap__any(m)) {
+        for (uint32_t i = 0; i < m->count; i++) {
+            ap__print_set(&m->sets[i]);
+        }
+        fprintf(stderr, "aclprof merge: none of the results can be read\n");
+        return 1;
+    }
+    if (ap__merge_open(m, w->output) != 0) {
+        fprintf(stderr, "aclprof merge: %s\n", m->error);
+        return 1;
+    }
+    code = ap__make(m, w);
     ap__merge_close(m);
     return code;
 }
@@ -227,6 +279,12 @@ int ap__verb_merge(int argc, char **argv)
 #endif
     m->output_fd = -1;
     code = ap__options(argc, argv, m, &w);
+#ifndef AP_HAVE_SQLITE
+    if (code < 0 && w.database) {
+        fprintf(stderr, "aclprof merge: --type db: this build is without SQLite\n");
+        code = 1;
+    }
+#endif
     for (int i = optind; code < 0 && i < argc; i++) {
         if (ap__merge_add(m, argv[i]) != 0) {
             fprintf(stderr, "aclprof merge: %s\n", m->error);

@@ -382,8 +382,8 @@ static void one_trace_of_all(void **state)
 
 static void an_archive_with_a_manifest(void **state)
 {
-    static const char *const members[] = {"perfetto_manifest.json", "rank_00001_0.pftrace",
-                                          "rank_00002_1.pftrace", "rank_00003_2.pftrace"};
+    static const char *const members[] = {"rank_00001_0.pftrace", "rank_00002_1.pftrace",
+                                          "rank_00003_2.pftrace", "perfetto_manifest.json"};
     const scratch *s = *state;
     size_t size = 0;
     size_t at = 0;
@@ -400,15 +400,15 @@ static void an_archive_with_a_manifest(void **state)
 
         assert_string_equal(bytes + at, members[i]);
         assert_true(at + 512 + length <= size);
-        if (i == 0) {
-            assert_memory_equal(bytes + 512, "{\"perfetto_manifest\":{\"version\":1", 33);
-            assert_true(holds(bytes, length + 512,
+        if (i == 3) {
+            assert_memory_equal(bytes + at + 512, "{\"perfetto_manifest\":{\"version\":1", 33);
+            assert_true(holds(bytes + at, length + 512,
                               "{\"path\":\"rank_00002_1.pftrace\","
                               "\"machine\":{\"name\":\"far\"}}"));
-            assert_true(holds(bytes, length + 512, "(same host, within 2000 ns)"));
+            assert_true(holds(bytes + at, length + 512, "(same host, within 2000 ns)"));
         } else {
             assert_true(packets((uint8_t *)bytes + at + 512, length, sequences) > 100);
-            assert_true(sequences[i] != 0);
+            assert_true(sequences[i + 1] != 0);
         }
         at += 512 + (length + 511) / 512 * 512;
     }

@@ -735,6 +735,64 @@ static void shorter_slices_than_promised_are_accounted(void **state)
     fix_close(&fix);
 }
 
+/* Files of the directory and their bytes, as text. */
+static char *listing(const prof_fix *fix)
+{
+    char command[700];
+    char *text = calloc(1, 65536);
+    FILE *pipe = NULL;
+    size_t n = 0;
+
+    assert_non_null(text);
+    assert_true(snprintf(command, sizeof(command), "cd '%s' && find . | sort && find . -type f | "
+                         "sort | xargs cksum", fix->path) < (int)sizeof(command));
+    pipe = popen(command, "r");
+    assert_non_null(pipe);
+    n = fread(text, 1, 65535, pipe);
+    assert_true(n > 0);
+    assert_int_equal(pclose(pipe), 0);
+    return text;
+}
+
+static void devices_are_finished_and_told(void **state)
+{
+    static ap__recover_report report;
+    static char text[4096];
+    char *once = NULL;
+    char *twice = NULL;
+    prof_fix fix;
+    int device = -1;
+    int data = -1;
+
+    fix_make(&fix, *state, true);
+    device = fix_mkdir(fix.fd, "device_0");
+    data = fix_mkdir(device, "data");
+    fix_text(device, "info.json.0", "{\"platform_version\":\"5\",\"DeviceInfo\":[]}");
+    fix_sparse(data, "stars_soc.data.0.slice_0", 100); /* a record, and a piece of one */
+    assert_int_equal(ap__recover(fix.path, &report), 0);
+    assert_int_equal(report.devices, 1);
+    (void)ap__recover_report_text(&report, text, sizeof(text));
+    assert_non_null(strstr(text, "devices: 1 finished with what was on disk"));
+    assert_non_null(strstr(text, "a torn end of 36 bytes removed"));
+    assert_non_null(strstr(text, "what was in memory is gone"));
+    ap__recover_report_free(&report);
+    assert_int_equal(scratch_size(data, "stars_soc.data.0.slice_0"), 64);
+    assert_true(scratch_size(data, "stars_soc.data.0.slice_0.done") > 0);
+    assert_true(scratch_size(device, "end_info.0") > 0);
+    once = listing(&fix);
+    assert_int_equal(ap__recover(fix.path, &report), 0);
+    assert_int_equal(report.code, AP_RECOVER_NOTHING);
+    assert_int_equal(report.devices, 0);
+    ap__recover_report_free(&report);
+    twice = listing(&fix);
+    assert_string_equal(once, twice);
+    free(once);
+    free(twice);
+    close(data);
+    close(device);
+    fix_close(&fix);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -767,6 +825,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pushes_left_open_are_listed, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(slices_roll_over_in_recovery, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(devices_are_finished_and_told, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(the_better_account_is_kept, scratch_setup,
                                         scratch_teardown),

@@ -9,8 +9,9 @@
 
 #include "tool/merge/merge.h"
 
-#define AP_SAME_BOOT_NS ((uint64_t)10 * 1000000000u) /* wall clocks are corrected while they run   \
-                                                      */
+#define AP_SAME_BOOT_NS                                                                            \
+    ((uint64_t)10 * 1000000000u) /* wall clocks are corrected while they run                       \
+                                  */
 
 static bool ap__same_machine(const ap__merge_set *a, const ap__merge_set *b)
 {
@@ -42,6 +43,12 @@ static int ap__by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Offsets come from files that may say anything: modulo 2^64. */
+static uint64_t ap__less(int64_t a, int64_t b)
+{
+    return (uint64_t)a - (uint64_t)b;
+}
+
 /* How much later the k-th stamp of a is than that of b: the median, and how far the others are from
  * it. false: they have none in common. */
 static bool ap__stamps_apart(const ap__merge_set *a, const ap__merge_set *b, int64_t *median,
@@ -58,9 +65,10 @@ static bool ap__stamps_apart(const ap__merge_set *a, const ap__merge_set *b, int
     }
     qsort(apart, count, sizeof(*apart), ap__by_size);
     *median = apart[count / 2];
-    *error = (uint64_t)(apart[count - 1] - *median) > (uint64_t)(*median - apart[0])
-                 ? (uint64_t)(apart[count - 1] - *median)
-                 : (uint64_t)(*median - apart[0]);
+    *error = ap__less(apart[count - 1], *median);
+    if (ap__less(*median, apart[0]) > *error) {
+        *error = ap__less(*median, apart[0]);
+    }
     free(apart);
     return true;
 }
@@ -83,7 +91,8 @@ static void ap__align_group(ap__merge *m, uint32_t reference, uint32_t group)
                 ap__stamps_apart(&m->sets[r], set, &apart, &error)) {
                 /* both ends have been counted with their own machine's offset */
                 first->by = AP_MERGE_STAMPS;
-                first->shift_ns = apart + m->sets[r].shift_ns - (first->offset_ns - set->offset_ns);
+                first->shift_ns = (int64_t)((uint64_t)apart + (uint64_t)m->sets[r].shift_ns -
+                                            ap__less(first->offset_ns, set->offset_ns));
                 first->error_ns = error;
                 return;
             }
@@ -114,7 +123,8 @@ void ap__merge_align(ap__merge *m)
                 ap__align_group(m, reference, i);
             } else {
                 s->by = first->by == AP_MERGE_REFERENCE ? AP_MERGE_SAME_HOST : first->by;
-                s->shift_ns = first->offset_ns + first->shift_ns - s->offset_ns;
+                s->shift_ns =
+                    (int64_t)(ap__less(first->offset_ns, s->offset_ns) + (uint64_t)first->shift_ns);
                 s->error_ns =
                     first->error_ns == UINT64_MAX ? UINT64_MAX : first->error_ns + s->error_ns;
             }

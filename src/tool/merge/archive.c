@@ -180,39 +180,45 @@ static char *ap__manifest(const ap__merge *m)
 
 /* ---- the two files ---- */
 
-static int ap__each(const ap__merge *m, ap__out *out, bool archive)
+static void *ap__begin(const ap__merge *m, const char *name, int *rc)
 {
-    char name[64];
+    ap__out *out = malloc(sizeof(*out));
 
-    for (uint32_t i = 0; out->rc == 0 && i < m->count; i++) {
-        uint64_t size = 0;
-        int fd = -1;
-
-        if (m->sets[i].failed) {
-            continue;
-        }
-        fd = ap__rewritten(m, i, archive, &size);
-        if (fd < 0) {
-            out->rc = -fd;
-            continue;
-        }
-        if (archive) {
-            ap__member(m, i, name, sizeof(name));
-            ap__tar_head(out, name, size);
-        }
-        ap__copy(out, fd);
-        if (archive) {
-            ap__tar_fill(out, size);
-        }
-        close(fd);
+    *rc = out != NULL ? ap__out_open(out, m->output_fd, name) : ENOMEM;
+    if (*rc != 0) {
+        free(out);
+        out = NULL;
     }
-    return out->rc;
+    return out;
 }
 
-static int ap__finish(ap__out *out)
+static void ap__add(const ap__merge *m, ap__out *out, uint32_t set, bool archive)
 {
+    uint64_t size = 0;
+    char name[64];
+    int fd = out->rc == 0 ? ap__rewritten(m, set, archive, &size) : -out->rc;
+
+    if (fd < 0) {
+        out->rc = -fd;
+        return;
+    }
+    if (archive) {
+        ap__member(m, set, name, sizeof(name));
+        ap__tar_head(out, name, size);
+    }
+    ap__copy(out, fd);
+    if (archive) {
+        ap__tar_fill(out, size);
+    }
+    close(fd);
+}
+
+static int ap__finish(const ap__merge *m, void *file)
+{
+    ap__out *out = file;
     int rc = out->rc;
 
+    (void)m;
     if (rc != 0) {
         ap__out_drop(out);
     } else {
@@ -222,37 +228,34 @@ static int ap__finish(ap__out *out)
     return rc;
 }
 
-int ap__merge_trace(const ap__merge *m, const char *name)
+static void ap__trace_add(const ap__merge *m, void *file, uint32_t set)
 {
-    ap__out *out = malloc(sizeof(*out));
-    int rc = out != NULL ? ap__out_open(out, m->output_fd, name) : ENOMEM;
-
-    if (rc != 0) {
-        free(out);
-        return rc;
-    }
-    (void)ap__each(m, out, false);
-    return ap__finish(out);
+    ap__add(m, file, set, false);
 }
 
-int ap__merge_archive(const ap__merge *m, const char *name)
+static void ap__archive_add(const ap__merge *m, void *file, uint32_t set)
+{
+    ap__add(m, file, set, true);
+}
+
+/* The manifest is the last member, when it is known which sets are in. */
+static int ap__archive_finish(const ap__merge *m, void *file)
 {
     static const char zeros[2 * AP_BLOCK];
-    ap__out *out = malloc(sizeof(*out));
+    ap__out *out = file;
     char *manifest = ap__manifest(m);
-    int rc = out != NULL && manifest != NULL ? ap__out_open(out, m->output_fd, name) : ENOMEM;
 
-    if (rc != 0) {
-        free(out);
-        cJSON_free(manifest);
-        return rc;
-    }
-    ap__tar_head(out, AP_MANIFEST, strlen(manifest));
-    ap__out_text(out, manifest);
-    ap__tar_fill(out, strlen(manifest));
-    cJSON_free(manifest);
-    if (ap__each(m, out, true) == 0) {
+    if (manifest == NULL) {
+        out->rc = out->rc != 0 ? out->rc : ENOMEM;
+    } else if (out->rc == 0) {
+        ap__tar_head(out, AP_MANIFEST, strlen(manifest));
+        ap__out_text(out, manifest);
+        ap__tar_fill(out, strlen(manifest));
         ap__out_bytes(out, zeros, sizeof(zeros));
     }
-    return ap__finish(out);
+    cJSON_free(manifest);
+    return ap__finish(m, out);
 }
+
+const ap__merge_kind ap__merge_trace = {"pftrace", ap__begin, ap__trace_add, ap__finish};
+const ap__merge_kind ap__merge_archive = {"tar", ap__begin, ap__archive_add, ap__archive_finish};

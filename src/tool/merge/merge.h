@@ -78,16 +78,27 @@ void ap__merge_by_text(const ap__merge_set *s, char *text, size_t size);
 int ap__merge_open(ap__merge *m, const char *output);
 /* Exports one set into the scratch directory; a failure marks the set. */
 void ap__merge_part(ap__merge *m, uint32_t set, bool trace, bool database);
+/* What that has made goes: one set's parts are there at a time. */
+void ap__merge_part_drop(const ap__merge *m, uint32_t set);
 void ap__merge_close(ap__merge *m);
 
 /* trace.c: a set's trace with numbers that no other has, appended to out_fd. `alone`: it is a
  * file of its own. 0 or errno; EBADMSG: it is no trace of ours. */
 int ap__merge_rewrite(const ap__merge *m, uint32_t set, bool alone, int out_fd);
 
-/* archive.c: all in one file below output. 0 or errno. */
-int ap__merge_trace(const ap__merge *m, const char *name);
-int ap__merge_archive(const ap__merge *m, const char *name);
-/* db_merge.c; ENOTSUP in a build without SQLite. */
-int ap__merge_database(const ap__merge *m, const char *name);
+/* A merged file that is being made below output. */
+typedef struct ap__merge_kind {
+    const char *end; /* of its name */
+    /* NULL with *rc set. */
+    void *(*begin)(const ap__merge *m, const char *name, int *rc);
+    /* The part of a set that has not failed; after an error nothing more is done. */
+    void (*add)(const ap__merge *m, void *file, uint32_t set);
+    /* 0 with the file under its name, or the first errno with nothing left; frees. */
+    int (*finish)(const ap__merge *m, void *file);
+} ap__merge_kind;
+
+extern const ap__merge_kind ap__merge_trace; /* archive.c */
+extern const ap__merge_kind ap__merge_archive;
+extern const ap__merge_kind ap__merge_database; /* db_merge.c; not in a build without SQLite */
 
 #endif

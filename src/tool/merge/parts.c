@@ -74,6 +74,15 @@ static void ap__remove(int parent, const char *name, int levels)
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
+void ap__merge_part_drop(const ap__merge *m, uint32_t set)
+{
+    char dir[PATH_MAX];
+
+    if (snprintf(dir, sizeof(dir), "%s/%u", m->scratch, set) < (int)sizeof(dir)) {
+        ap__remove(AT_FDCWD, dir, 3);
+    }
+}
+
 void ap__merge_close(ap__merge *m)
 {
     if (m->scratch[0] != '\0') {
