@@ -16,6 +16,9 @@ install(FILES include/aclprof_ext.h include/sim_runtime.h include/aclprof_report
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(ap_tools)
     install(TARGETS ${ap_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES docs/aclprof.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES src/tool/completion/aclprof
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 
 configure_file(cmake/acl_prof.pc.in acl_prof.pc @ONLY)

@@ -13,6 +13,10 @@ endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/shim/shim_names.h
     CONTENT "${names}\n\n#define AP_SHIM_COUNT ${index}\n" @ONLY)
 
+list(JOIN lines "\n" exports)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/shim/shim.map
+    CONTENT "{\nglobal:\n    ap__shim_next;\n@exports@\nlocal:\n    *;\n};\n" @ONLY)
+
 set(ap_shims)
 foreach(name msprofiler profapi)
     add_library(${name} SHARED src/shim/shim.c)
@@ -26,7 +30,7 @@ foreach(name msprofiler profapi)
         BUILD_WITH_INSTALL_RPATH ON
         INSTALL_RPATH "$ORIGIN")
     target_link_options(${name} PRIVATE
-        -Wl,-F,libacl_prof.so -Wl,--version-script=${ap_map}
+        -Wl,-F,libacl_prof.so -Wl,--version-script=${CMAKE_BINARY_DIR}/shim/shim.map
         -Wl,--disable-new-dtags
         -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack)
     list(APPEND ap_shims ${name})

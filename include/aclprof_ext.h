@@ -144,6 +144,11 @@ typedef struct aclprofStats {
     uint64_t writerCpuNs;        /**< CPU time of the writer thread */
     uint64_t threads;            /**< threads that have recorded */
     uint64_t running;            /**< 1 while a capture with ACL_PROF_MSPROFTX runs */
+    /* of all model subscriptions of the process; opRecords == opWritten + opLost once they ended */
+    uint64_t opRecords; /**< records of operators */
+    uint64_t opWritten; /**< written to the pipes of subscriptions that have ended */
+    uint64_t opLost;    /**< the pipe was full or had no reader */
+    uint64_t opMissed;  /**< tasks of the device whose operator nobody told, or that were too many */
 } aclprofStats;
 
 /**

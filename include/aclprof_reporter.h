@@ -268,6 +268,101 @@ REPORTER_API uint64_t ProfGetOpExecutionTime(const void *data, uint32_t length, 
 /** aclprofGetStepTimestamp without its object. @retval 0; -1 the runtime refuses */
 REPORTER_API int32_t profSetStepInfo(uint64_t indexId, uint16_t tag, void *stream);
 
+/* ---- below libmsprofiler.so ---- */
+
+/*
+ * What the vendor's libmsprofiler.so calls for each aclprof* function: where it binds to this library,
+ * its callers' captures are ours. Codes are those of the aclprof* function of the same name. type
+ * (who calls: 0 the API) does not matter.
+ */
+
+#define PROF_ACL_HOST 64u /**< the host in a list of devices, the last */
+
+/** What its aclprofConfig begins with. 280 bytes. */
+typedef struct ProfAclConfig {
+    uint32_t devNums; /**< with the host, at most 65 */
+    uint32_t devIdList[65];
+    int32_t aicoreMetrics;
+    uint64_t dataTypeConfig;
+} ProfAclConfig;
+ACLPROF_LAYOUT(sizeof(ProfAclConfig) == 280);
+ACLPROF_LAYOUT(offsetof(ProfAclConfig, aicoreMetrics) == 264);
+ACLPROF_LAYOUT(offsetof(ProfAclConfig, dataTypeConfig) == 272);
+
+/** What its aclprofSubscribeConfig begins with. 16 bytes. */
+typedef struct ProfAclSubscribeConfig {
+    bool timeInfo;
+    int32_t aicoreMetrics;
+    int *fd; /**< of the pipe's write end, which UnSubscribe closes and sets to -1 */
+} ProfAclSubscribeConfig;
+ACLPROF_LAYOUT(sizeof(ProfAclSubscribeConfig) == 16);
+
+/** config: NULL, a ProfAclConfig, or what this library's aclprofCreateConfig has returned. */
+REPORTER_API int32_t ProfAclInit(uint32_t type, const char *path, uint32_t length);
+REPORTER_API int32_t ProfAclStart(uint32_t type, const void *config);
+REPORTER_API int32_t ProfAclStop(uint32_t type, const void *config);
+REPORTER_API int32_t ProfAclWarmup(uint32_t type, const void *config);
+REPORTER_API int32_t ProfAclFinalize(uint32_t type);
+REPORTER_API int32_t ProfAclSetConfig(uint32_t configType, const char *config, size_t configLength);
+/** @return number of devices, 0 without a driver. */
+REPORTER_API int32_t ProfAclDrvGetDevNum(void);
+REPORTER_API int32_t ProfAclRegisterDeviceCallback(void);
+REPORTER_API int32_t ProfAclGetCompatibleFeatures(size_t *featuresSize, void **featuresData);
+REPORTER_API int32_t ProfAclGetCompatibleFeaturesV2(size_t *featuresSize, void **featuresData);
+/** config: a ProfAclSubscribeConfig, or of aclprofCreateSubscribeConfig. */
+REPORTER_API int32_t ProfAclSubscribe(uint32_t type, uint32_t modelId, const void *config);
+REPORTER_API int32_t ProfAclUnSubscribe(uint32_t type, uint32_t modelId);
+/** The numbers for `type` are not published: passed on to the vendor's library where that is behind
+ * this one, else 0, 200006 or NULL. */
+REPORTER_API uint64_t ProfAclGetOpTime(uint32_t type, const void *opInfo, size_t opInfoLen,
+                                       uint32_t index);
+REPORTER_API size_t ProfAclGetId(uint32_t type, const void *opInfo, size_t opInfoLen,
+                                 uint32_t index);
+REPORTER_API int32_t ProfAclGetOpVal(uint32_t type, const void *opInfo, size_t opInfoLen,
+                                     uint32_t index, void *data, size_t length);
+REPORTER_API const char *ProfAclGetOpAttriVal(uint32_t type, const void *opInfo, size_t opInfoLen,
+                                              uint32_t index, uint32_t attri);
+REPORTER_API void *ProfAclCreateStamp(void);
+REPORTER_API void ProfAclDestroyStamp(void *stamp);
+REPORTER_API int32_t ProfAclPush(void *stamp);
+REPORTER_API int32_t ProfAclPop(void);
+REPORTER_API int32_t ProfAclRangeStart(void *stamp, uint32_t *rangeId);
+REPORTER_API int32_t ProfAclRangeStop(uint32_t rangeId);
+REPORTER_API int32_t ProfAclMark(void *stamp);
+REPORTER_API int32_t ProfAclMarkEx(const char *msg, size_t msgLen, void *stream);
+REPORTER_API int32_t ProfAclSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen);
+REPORTER_API int32_t ProfAclSetCategoryName(uint32_t category, const char *categoryName);
+REPORTER_API int32_t ProfAclSetStampCategory(void *stamp, uint32_t category);
+REPORTER_API int32_t ProfAclSetStampPayload(void *stamp, int32_t type, void *value);
+REPORTER_API int32_t ProfAclRangePushEx(void *attr);
+REPORTER_API int32_t ProfAclRangePop(void);
+
+/* ---- mstx ---- */
+
+/** A function of a table, whatever its type. */
+typedef void (*AclprofMstxFunction)(void);
+
+/** Tables: CORE 1 mark, 2 range start, 3 range end, 4 tool id; DOMAIN 1 create, 2 destroy, 3 mark, 4
+ * range start, 5 range end; MEMORY 1 and 2 heap, 3 and 4 regions register and unregister, 5
+ * permissions. */
+enum { ACLPROF_MSTX_CORE = 1, ACLPROF_MSTX_DOMAIN = 2, ACLPROF_MSTX_MEMORY = 3 };
+
+/** Gives a table: for each number from 1 to *size - 1 where its function is to be put, or NULL. 0 if
+ * there is such a table. */
+typedef int (*AclprofMstxGetTable)(int32_t module, AclprofMstxFunction ***table, uint32_t *size);
+typedef int (*AclprofMstxInit)(AclprofMstxGetTable getFuncTable);
+
+/** The library of mstx asks for its functions by this name. They record in captures with
+ * ACL_PROF_MSPROFTX. @retval 0; 1 NULL, or no table CORE */
+REPORTER_API int32_t InitInjectionMstx(AclprofMstxGetTable getFuncTable);
+
+#define ACLPROF_MSTX_PROFILER 1u /**< this library; any other number: the tool that has registered */
+/** A tool gives functions of its own, which are called while its module is the enabled one.
+ * @retval 0; -1 NULL, or init has failed */
+REPORTER_API int32_t ProfRegisterMstxFunc(AclprofMstxInit init, uint32_t module);
+/** Who gets the calls from now on. @retval 0 */
+REPORTER_API int32_t ProfEnableMstxFunc(uint32_t module);
+
 #ifdef __cplusplus
 }
 #endif

@@ -120,6 +120,11 @@ SIMRT_API simrtError simrtEventElapsed(simrtEvent begin, simrtEvent end, double 
 SIMRT_API simrtError simrtSynchronizeStream(simrtStream stream);
 SIMRT_API simrtError simrtSynchronizeDevice(void);
 
+/** Has the stream record a key point when it comes to it, as those of steps (tags 0 and 1) and marks
+ * (11, and 12 for the ends of a range). SIMRT_INVALID: the stream is not of this runtime. */
+SIMRT_API simrtError simrtRecordPoint(simrtStream stream, uint64_t index, uint64_t model,
+                                      uint16_t tag);
+
 /** One hook for the process; NULL takes it away. A submission that runs may still call the old.
  * Devices that were set before are told at once. */
 SIMRT_API void simrtSetHook(simrtHook hook, void *user);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves the devices' time on: a thread, or steps of virtual time. */
+#define _GNU_SOURCE
 #include <time.h>
 
+#include "base/own_thread.h"
 #include "drivers/sim/emit.h"
 #include "drivers/sim/internal.h"
 #include "drivers/sim/periodic.h"
@@ -127,7 +129,7 @@ int ap__sim_generator_wake(ap__sim *sim)
     }
     pthread_mutex_lock(&sim->lock);
     if (!sim->thread_runs && !sim->closing) {
-        rc = pthread_create(&sim->thread, NULL, ap__generate, sim);
+        rc = ap__own_thread(&sim->thread, "aclprof-sim", ap__generate, sim);
         sim->thread_runs = rc == 0;
     }
     sim->work = true;

@@ -15,11 +15,13 @@
 #define AP_LATENCY_NS 4000u /* from a submission to the earliest start */
 #define AP_GAP_NS 500u      /* between tasks of a stream */
 #define AP_EVENT_NS 200u
+#define AP_POINT_NS 100u
 #define AP_BYTES_PER_US 20000u
 #define AP_IDLE_TASKS 256u   /* that may wait for their time when nobody listens */
 #define AP_OWN_STREAMS 1024u /* first id when a pattern or scenario has the low ones */
 
 struct simrtStream_ {
+    struct simrtStream_ *next; /* of all that live, under the lock */
     uint32_t device;
     uint32_t id;
 };
@@ -31,6 +33,7 @@ struct simrtEvent_ {
 
 static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER;
 static ap__sim *ap__simulator;
+static struct simrtStream_ *ap__streams;
 static pthread_mutex_t ap__hook_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { AP_HOOK_PROFILER, AP_HOOK_PROGRAM, AP_HOOKS };
@@ -181,6 +184,10 @@ simrtError simrtCreateStream(simrtStream *stream)
         *stream = NULL;
         return SIMRT_NO_STREAM;
     }
+    pthread_mutex_lock(&ap__lock);
+    (*stream)->next = ap__streams;
+    ap__streams = *stream;
+    pthread_mutex_unlock(&ap__lock);
     return SIMRT_OK;
 }
 
@@ -196,6 +203,14 @@ simrtError simrtDestroyStream(simrtStream stream)
     pthread_mutex_lock(&device->lock);
     device->stream_used[id / 64] &= ~(UINT64_C(1) << id % 64);
     pthread_mutex_unlock(&device->lock);
+    pthread_mutex_lock(&ap__lock);
+    for (struct simrtStream_ **at = &ap__streams; *at != NULL; at = &(*at)->next) {
+        if (*at == stream) {
+            *at = stream->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&ap__lock);
     free(stream);
     return SIMRT_OK;
 }
@@ -402,6 +417,30 @@ simrtError simrtStreamWaitEvent(simrtStream stream, simrtEvent event)
         ap__tell(device, &task, &report);
     }
     return rc;
+}
+
+/* Any address may be asked about. */
+static bool ap__is_stream(simrtStream stream)
+{
+    struct simrtStream_ *s = NULL;
+
+    pthread_mutex_lock(&ap__lock);
+    for (s = ap__streams; s != NULL && s != stream; s = s->next) {
+    }
+    pthread_mutex_unlock(&ap__lock);
+    return s != NULL;
+}
+
+simrtError simrtRecordPoint(simrtStream stream, uint64_t index, uint64_t model, uint16_t tag)
+{
+    ap__sim_device *device = NULL;
+    ap__sim_task task = {.kind = AP_SIM_STEP, .name = "Point", .index = index, .model = model,
+                         .step_tag = tag};
+    simrtError rc = stream != NULL && !ap__is_stream(stream)
+                        ? SIMRT_INVALID
+                        : ap__place(stream, &device, &task.stream);
+
+    return rc == SIMRT_OK ? ap__submit(device, &task, AP_POINT_NS, 0, &task) : rc;
 }
 
 /* Until the time of the host's has come; virtual time is moved on. */

@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/own_thread.h"
 
 #define AP_MAPPED_FROM ((size_t)1 << 20) /* smaller ones are malloc's */
 #define AP_TRIM_US 10000u
@@ -63,42 +64,38 @@ static size_t ap__resident(int statm)
 }
 
 /* What is let go stays in the page cache, which the kernel shrinks as it needs. */
-static void *ap__trim(void *argument)
+void ap__bulk_let_go(void)
 {
-    int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    static int statm = -2;
 
-    (void)argument;
-    while (statm >= 0) {
-        (void)usleep(AP_TRIM_US);
-        if (ap__resident(statm) < AP_BULK_RESIDENT) {
-            continue;
-        }
-        pthread_mutex_lock(&ap__lock);
+    pthread_mutex_lock(&ap__lock);
+    if (statm == -2) {
+        statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    }
+    if (ap__filed != 0 && statm >= 0 && ap__resident(statm) >= AP_BULK_RESIDENT) {
         for (ap__bulk *b = ap__all; b != NULL; b = b->next) {
             if (b->fd >= 0) {
                 (void)madvise(b->at, b->bytes, MADV_DONTNEED);
             }
         }
-        pthread_mutex_unlock(&ap__lock);
+    }
+    pthread_mutex_unlock(&ap__lock);
+}
+
+static void *ap__trim(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        (void)usleep(AP_TRIM_US);
+        ap__bulk_let_go();
     }
     return NULL;
 }
 
 static void ap__start_trimming(void)
 {
-    pthread_t thread;
-    sigset_t all;
-    sigset_t old;
-
-    if (ap__trimming) {
-        return;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    ap__trimming = pthread_create(&thread, NULL, ap__trim, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (ap__trimming) {
-        (void)pthread_detach(thread);
+    if (!ap__trimming) {
+        ap__trimming = ap__own_thread(NULL, "aclprof-trim", ap__trim, NULL) == 0;
     }
 }
 
@@ -251,6 +248,7 @@ static uint32_t ap__room(uint32_t count)
 
 void *ap__bulk_push(void **array, uint32_t *count, size_t element)
 {
+    ap__bulk_step();
     if ((*count & (*count - 1)) == 0) { /* room is the next power of two: nothing to remember */
         size_t old = *count == 0 ? 0 : (size_t)*count * element;
         void *bigger =

@@ -60,6 +60,7 @@ static void ap__merge_into(ap__merge *m, char *out, size_t element)
     while (m->count != 0) {
         ap__run *run = &m->runs[m->heap[0]];
 
+        ap__bulk_step();
         memcpy(out, run->at, element);
         out += element;
         run->at += element;
@@ -73,6 +74,7 @@ static void ap__merge_into(ap__merge *m, char *out, size_t element)
 static bool ap__in_order(const char *at, uint32_t count, size_t element, ap__compare_fn compare)
 {
     for (uint32_t i = 1; i < count; i++) {
+        ap__bulk_step();
         if (compare(at + (size_t)(i - 1) * element, at + (size_t)i * element) > 0) {
             return false;
         }

@@ -78,6 +78,7 @@ static int ap__collect(ap__model *m)
             track != NULL && track->node != AP_NONE ? &m->nodes[track->node] : NULL;
         ap__comm_op *op = NULL;
 
+        ap__bulk_step();
         if (node == NULL || node->task_type != AP_NODE_COMMUNICATION) {
             continue;
         }
@@ -124,9 +125,16 @@ int ap__model_load_comm(ap__model *m)
     }
     ap__merge(m);
     for (uint32_t i = 0; i < m->comm_op_count; i++) {
-        const ap__comm_info *info = ap__info_of(m, &m->nodes[m->comm_ops[i].node]);
+        ap__comm_op *op = &m->comm_ops[i];
+        const ap__comm_info *info = ap__info_of(m, &m->nodes[op->node]);
 
-        m->comm_ops[i].group = info != NULL ? info->group : 0;
+        if (info != NULL) {
+            op->group = info->group;
+            op->algorithm = info->algorithm;
+            op->count = info->count;
+            op->data_type = info->data_type;
+            op->flags = info->flags;
+        }
     }
     rc = ap__bulk_sort((void **)&m->comm_ops, m->comm_op_count, size, ap__by_kind);
     for (uint32_t i = 1; rc == 0 && i < m->comm_op_count; i++) {

@@ -98,6 +98,19 @@ static int ap__add_task(ap__model *m, uint32_t device, const ap__task_log *log,
     return 0;
 }
 
+static void ap__unpack(const ap__model *m, const ap__device_layout *layout, uint32_t kind,
+                       uint32_t *stream, uint32_t *task)
+{
+    uint16_t s = (uint16_t)*stream;
+    uint16_t t = (uint16_t)*task;
+
+    if (layout->packed_ids) {
+        ap__stars_unpack(m->many_streams, kind, &s, &t);
+        *stream = s;
+        *task = t;
+    }
+}
+
 static int ap__load_tasks(ap__model *m, uint32_t device, const ap__device_layout *layout,
                           ap__slice_cursor *cursor)
 {
@@ -118,6 +131,7 @@ static int ap__load_tasks(ap__model *m, uint32_t device, const ap__device_layout
         if (!layout->log(record, &log)) {
             continue;
         }
+        ap__unpack(m, layout, log.kind, &log.stream, &log.task);
         key = (uint64_t)(log.stream & 0xFFFF) << 16 ^ log.task; /* one of them is short */
         key |= (uint64_t)(log.part != AP_NONE ? log.part + 1u : 0) << 32;
         kind = log.part != AP_NONE ? AP_KIND_OTHER : log.kind;
@@ -180,6 +194,7 @@ static int ap__read_pmus(ap__model *m, uint32_t device, const ap__device_layout 
         if (!layout->pmu(record, &m->devices[device], &read)) {
             continue;
         }
+        ap__unpack(m, layout, AP_SQE_AICORE, &read.stream, &read.task);
         pmu = ap__bulk_push((void **)list, count, sizeof(*pmu));
         c = pmu != NULL ? ap__bulk_push((void **)&m->counters, &m->counters_count, sizeof(*c))
                         : NULL;
@@ -204,6 +219,7 @@ static void ap__give_counters(ap__model *m, uint32_t from, const ap__device_layo
         uint32_t low = 0;
         uint32_t high = count;
 
+        ap__bulk_step();
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
 

@@ -127,11 +127,12 @@ static bool ap__hwts_pmu(ap__blob record, const ap__device_view *view, ap__task_
 const ap__device_layout *ap__device_layout_of(uint32_t chip)
 {
     static const ap__device_layout stars = {
-        "stars_soc.data", 64, ap__stars_log, "ffts_profile.data", 128, ap__stars_pmu, false};
+        "stars_soc.data", 64, ap__stars_log, "ffts_profile.data", 128, ap__stars_pmu, false,
+        true};
     static const ap__device_layout v6 = {
-        "stars_soc.data", 32, ap__v6_log, "ffts_profile.data", 128, ap__v6_pmu, true};
+        "stars_soc.data", 32, ap__v6_log, "ffts_profile.data", 128, ap__v6_pmu, true, false};
     static const ap__device_layout hwts = {"hwts.data", 64,           ap__hwts_log, "aicore.data",
-                                           128,         ap__hwts_pmu, false};
+                                           128,         ap__hwts_pmu, false, false};
 
     switch (chip) {
     case 1:

@@ -38,6 +38,7 @@ typedef struct ap__device_layout {
     uint32_t pmu_bytes;
     bool (*pmu)(ap__blob record, const ap__device_view *view, ap__task_pmu *out);
     bool long_ids; /* a task's id has 32 bits and is all that names it */
+    bool packed_ids; /* ap__stars_unpack */
 } ap__device_layout;
 
 /* NULL: records of this chip are not known. */

@@ -111,14 +111,18 @@ static int ap__take_event(ap__host_load *l, const ap__raw_record *r, uint64_t ti
 
 static int ap__take_track(ap__host_load *l, const ap__raw_record *r)
 {
-    ap__track *t = AP_PUSH(l->m->tracks, l->m->track_count);
+    ap__track *t = NULL;
     ap__wire_task_track w;
 
+    memset(&w, 0, sizeof(w));
+    memcpy(&w, r->payload.data, r->payload.size < sizeof(w) ? r->payload.size : sizeof(w));
+    if (l->m->only_device >= 0 && (w.device & 0xFFF) != l->m->only_device) {
+        return 0;
+    }
+    t = AP_PUSH(l->m->tracks, l->m->track_count);
     if (t == NULL) {
         return ENOMEM;
     }
-    memset(&w, 0, sizeof(w));
-    memcpy(&w, r->payload.data, r->payload.size < sizeof(w) ? r->payload.size : sizeof(w));
     *t = (ap__track){
         .time_ns = ap__wall(l, r->begin_ns),
         .kernel = w.kernel_name,
@@ -226,6 +230,11 @@ static int ap__take(ap__host_load *l, const ap__raw_record *r)
     if (r->kind == AP_RECORD_COMPACT && r->level == AP_LEVEL_RUNTIME &&
         r->type == AP_TYPE_TASK_TRACK) {
         return ap__take_track(l, r);
+    }
+    if (r->kind == AP_RECORD_COMPACT && r->level == AP_LEVEL_RUNTIME &&
+        r->type == AP_TYPE_STREAM_SPEC) {
+        l->m->many_streams = l->m->many_streams || ap__blob_u32(r->payload, 0) != 0;
+        return 0;
     }
     if (r->level != AP_LEVEL_NODE) {
         return 0;
@@ -362,6 +371,7 @@ static void ap__belong(ap__host_load *l)
                                              sizeof(l->attr_nodes[0]), ap__nodes_by_name);
         uint32_t from = ap__node_from(l->tensor_nodes, l->tensor_node_count, n->tid, n->time_ns);
 
+        ap__bulk_step();
         n->hf32 = attr != NULL ? attr->hf32 : 0;
         for (; from < l->tensor_node_count && l->tensor_nodes[from].tid == n->tid &&
                l->tensor_nodes[from].time_ns == n->time_ns;
@@ -377,6 +387,7 @@ static void ap__belong(ap__host_load *l)
         const ap__span *launch = ap__span_at(l->launches, l->launch_count, t->tid, t->time_ns);
         const ap__span *model = ap__span_at(l->models, l->model_count, t->tid, t->time_ns);
 
+        ap__bulk_step();
         t->model = model != NULL ? (uint32_t)model->item : AP_NONE;
         if (launch != NULL) {
             t->node = ap__node_in(m->nodes, m->node_count, launch);

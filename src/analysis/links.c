@@ -107,6 +107,7 @@ uint32_t *ap__links_make(const ap__model *model)
         const ap__track *track = &model->tracks[i];
         ap__open_calls *t = NULL;
 
+        ap__bulk_step();
         while (rc == 0 && call < model->call_count &&
                model->calls[call].start_ns <= track->time_ns) {
             rc = ap__enter(s, call++);

@@ -94,6 +94,7 @@ static int ap__join(ap__model *m)
     for (uint32_t i = 0; rc == 0 && i < m->track_count; i++) {
         const ap__track *t = &m->tracks[i];
 
+        ap__bulk_step();
         keys[i] =
             (ap__track_key){ap__long_ids(m, t->device) ? (uint64_t)t->device << 32 | t->task
                                                        : ap__key(t->device, t->stream, t->task),
@@ -103,6 +104,7 @@ static int ap__join(ap__model *m)
     for (uint32_t i = 0; rc == 0 && i < m->task_count; i++) { /* by start: the stream's order */
         ap__task *t = &m->tasks[i];
 
+        ap__bulk_step();
         if (t->part == AP_NONE) { /* of an FFTS+ task the whole has it */
             uint32_t device = m->devices[t->device].device;
             bool long_ids = ap__long_ids(m, device);
@@ -119,25 +121,66 @@ static int ap__join(ap__model *m)
     return rc;
 }
 
+/* Leaves the one device. 0 or ENOENT. */
+static int ap__keep_device(ap__model *m, int64_t device)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < m->device_count; i++) {
+        if (m->devices[i].device != device) {
+            ap__device_views_close(&m->devices[i], 1);
+        } else {
+            m->devices[kept++] = m->devices[i];
+        }
+    }
+    m->device_count = kept;
+    m->only_device = device;
+    return kept != 0 ? 0 : ENOENT;
+}
+
 int ap__model_load(ap__model *model, ap__reader *reader)
+{
+    return ap__model_load_part(model, reader, NULL);
+}
+
+int ap__model_load_part(ap__model *model, ap__reader *reader, const ap__choice *choice)
 {
     int rc = 0;
 
     memset(model, 0, sizeof(*model));
     model->reader = reader;
+    model->only_device = -1;
+    model->to_ns = UINT64_MAX;
     model->device_count = ap__device_views_open(reader, model->devices, AP_MODEL_DEVICES);
+    if (choice != NULL && choice->device >= 0) {
+        rc = ap__keep_device(model, choice->device);
+    }
     for (uint32_t i = 0; i < model->device_count; i++) {
         model->simulated = model->simulated || model->devices[i].simulated;
     }
-    rc = ap__model_load_host(model);
+    rc = rc != 0 ? rc : ap__model_load_host(model);
     rc = rc != 0 ? rc : ap__model_load_devices(model);
     rc = rc != 0 ? rc : ap__join(model);
     rc = rc != 0 ? rc : ap__model_load_ts_marks(model);
+    rc = rc == 0 && choice != NULL && choice->iteration >= 0 ? ap__model_cut(model, choice) : rc;
     rc = rc != 0 ? rc : ap__model_load_comm(model);
     if (rc != 0) {
         ap__model_free(model);
     }
     return rc;
+}
+
+bool ap__model_next_stamp(const ap__model *model, ap__stamp_record *out)
+{
+    while (ap__reader_next_stamp(model->reader, out)) {
+        if ((model->to_ns == UINT64_MAX ||
+             ap__reader_wall_ns(model->reader, out->start_ns) <= model->to_ns) &&
+            (model->from_ns == 0 ||
+             ap__reader_wall_ns(model->reader, out->end_ns) >= model->from_ns)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void ap__model_free(ap__model *model)

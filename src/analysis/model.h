@@ -111,6 +111,10 @@ typedef struct ap__comm_op {
     uint32_t node;
     uint32_t track;  /* of its first task */
     uint32_t number; /* among those of its name and group */
+    uint64_t algorithm; /* id of a text; 0: not told */
+    uint64_t count;
+    uint8_t data_type;
+    uint8_t flags; /* as ap__comm_info's */
 } ap__comm_op;
 
 /* What the task scheduler marks: the device's side of a stamp, the begin or end of an iteration. */
@@ -127,6 +131,7 @@ typedef struct ap__ts_mark {
 #define AP_TS_MODEL_START 0u
 #define AP_TS_MODEL_END 1u
 #define AP_TS_TX_MARK 11u
+#define AP_TS_TX_MARK_EX 12u
 
 typedef struct ap__model {
     ap__reader *reader;
@@ -153,12 +158,31 @@ typedef struct ap__model {
     uint32_t comm_op_count;
     ap__ts_mark *ts_marks; /* by tag, index, device and time */
     uint32_t ts_mark_count;
+    bool many_streams; /* the program has told of more than 2048 */
     uint64_t unfinished_tasks; /* a start without an end, or the other way round */
+    int64_t only_device;       /* its number; -1: all */
+    uint64_t from_ns;          /* the part of the capture that is shown, wall clock */
+    uint64_t to_ns;
 } ap__model;
+
+/* What is wanted of a capture. */
+typedef struct ap__choice {
+    int64_t device;    /* -1: all */
+    int64_t iteration; /* its number; -1: all of the capture */
+    int64_t model;     /* whose iteration; UINT32_MAX: any model's */
+    uint32_t count;    /* iterations, from that on */
+} ap__choice;
 
 /* Reads everything but the stamps, which are the reader's. 0 or ENOMEM; what is missing or damaged
  * makes a note of the reader. The reader must outlive the model. */
 int ap__model_load(ap__model *model, ap__reader *reader);
+/* A part: the tasks that began within iterations, and the calls and stamps that met the time from
+ * their submission to the iterations' end. The same, or ENOENT: there is no such part. NULL: all. */
+int ap__model_load_part(ap__model *model, ap__reader *reader, const ap__choice *choice);
+/* The next stamp within that part (ap__reader_next_stamp). */
+bool ap__model_next_stamp(const ap__model *model, ap__stamp_record *out);
+/* choice.c: leaves of the model what lies in the iterations. 0, ENOENT or ENOMEM. */
+int ap__model_cut(ap__model *model, const ap__choice *choice);
 void ap__model_free(ap__model *model);
 
 /* The operator of a task; NULL: none. */
@@ -179,6 +203,9 @@ void ap__comm_op_name(const ap__model *model, const ap__comm_op *op, char *buffe
 /* The first mark with the tag and index; *count of them. NULL: none. */
 const ap__ts_mark *ap__ts_marks_of(const ap__model *model, uint32_t tag, uint64_t index,
                                    uint32_t *count);
+
+/* The end of the iteration that begins with the mark; NULL: none, or it is no begin. */
+const ap__ts_mark *ap__ts_step_end(const ap__model *model, const ap__ts_mark *start);
 
 /* host.c, device.c, ts_marks.c, comm.c: the parts of ap__model_load, in this order */
 int ap__model_load_host(ap__model *model);

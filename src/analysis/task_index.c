@@ -28,6 +28,7 @@ int ap__task_index_make(ap__task_index *index, const ap__model *model)
         const ap__task *t = &model->tasks[i];
         ap__task_ref *r = NULL;
 
+        ap__bulk_step();
         if (ap__task_node(model, t) == NULL) {
             continue;
         }

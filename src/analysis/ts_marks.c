@@ -99,3 +99,19 @@ const ap__ts_mark *ap__ts_marks_of(const ap__model *m, uint32_t tag, uint64_t in
     }
     return *count != 0 ? &m->ts_marks[low] : NULL;
 }
+
+const ap__ts_mark *ap__ts_step_end(const ap__model *m, const ap__ts_mark *start)
+{
+    uint32_t count = 0;
+    const ap__ts_mark *marks = start->tag == AP_TS_MODEL_START
+                                   ? ap__ts_marks_of(m, AP_TS_MODEL_END, start->index, &count)
+                                   : NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (marks[i].device == start->device && marks[i].model == start->model &&
+            marks[i].ns >= start->ns) {
+            return &marks[i];
+        }
+    }
+    return NULL;
+}

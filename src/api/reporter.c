@@ -3,7 +3,6 @@
  * vendor's reporter behind us, if there is one. */
 #include "aclprof_reporter.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -14,6 +13,9 @@
 #include "reporter/vendor.h"
 #include "stamp/intern.h"
 #include "stamp/type_names.h"
+#include "subscribe/op_feed.h"
+#include "subscribe/subscribe.h"
+#include "writer/json_parse.h"
 
 _Static_assert(sizeof(MsprofApi) == sizeof(ap__wire_api), "api");
 _Static_assert(sizeof(MsprofEvent) == sizeof(ap__wire_event), "event");
@@ -58,17 +60,31 @@ static int32_t ap__to_sink(void *sink, uint32_t aging, const void *record, uint3
     return fn(aging, record, len);
 }
 
+/* Of a record that neither a capture nor anybody behind us takes. */
+static int32_t ap__unwanted(void)
+{
+    return ap__subscribe_active() ? MSPROF_OK : MSPROF_NOT_RUNNING;
+}
+
 static int32_t ap__pass_on(ap__vendor_call call, uint32_t aging, const void *record, uint32_t len)
 {
     ap__report_fn fn = NULL;
+    int32_t rc = ap__unwanted();
+    ap__hop hop;
 
-    *(void **)&fn = ap__vendor_next(call);
-    return fn != NULL ? fn(aging, record, len) : MSPROF_NOT_RUNNING;
+    *(void **)&fn = ap__hop_begin(&hop, call);
+    if (fn != NULL) {
+        rc = fn(aging, record, len);
+        ap__hop_end(&hop);
+    }
+    return rc;
 }
 
 static int32_t ap__api(ap__vendor_call call, uint32_t sink, uint32_t aging, const void *record)
 {
     ap__api_fn fn = NULL;
+    int32_t rc = MSPROF_OK;
+    ap__hop hop;
 
     if (!ap__head_ok(record)) {
         return MSPROF_FAILED;
@@ -80,8 +96,13 @@ static int32_t ap__api(ap__vendor_call call, uint32_t sink, uint32_t aging, cons
     if (ap__report_wanted()) {
         return ap__report_api(aging != 0, record);
     }
-    *(void **)&fn = ap__vendor_next(call);
-    return fn != NULL ? fn(aging, record) : MSPROF_NOT_RUNNING;
+    *(void **)&fn = ap__hop_begin(&hop, call);
+    if (fn == NULL) {
+        return ap__unwanted();
+    }
+    rc = fn(aging, record);
+    ap__hop_end(&hop);
+    return rc;
 }
 
 REPORTER_API int32_t MsprofReportApi(uint32_t aging, const MsprofApi *record)
@@ -103,6 +124,9 @@ REPORTER_API int32_t MsprofReportCompactInfo(uint32_t aging, const void *record,
     }
     if (sink != NULL) {
         return ap__to_sink(sink, aging, record, len);
+    }
+    if (ap__subscribe_active() && !ap__hop_again(AP_VENDOR_COMPACT)) {
+        ap__op_feed(aging != 0, record, len);
     }
     return ap__report_wanted() ? ap__report_compact(aging != 0, record, len)
                                : ap__pass_on(AP_VENDOR_COMPACT, aging, record, len);
@@ -183,9 +207,15 @@ REPORTER_API uint64_t AdprofGetHashId(const char *text, size_t length)
 REPORTER_API int32_t MsprofReportData(uint32_t moduleId, uint32_t type, void *data, uint32_t len)
 {
     int32_t (*fn)(uint32_t, uint32_t, void *, uint32_t) = NULL;
+    int32_t rc = MSPROF_OK;
+    ap__hop hop;
 
-    *(void **)&fn = ap__vendor_next(AP_VENDOR_REPORT_DATA);
-    return fn != NULL ? fn(moduleId, type, data, len) : MSPROF_OK;
+    *(void **)&fn = ap__hop_begin(&hop, AP_VENDOR_REPORT_DATA);
+    if (fn != NULL) {
+        rc = fn(moduleId, type, data, len);
+        ap__hop_end(&hop);
+    }
+    return rc;
 }
 
 /* ---- time ---- */
@@ -193,26 +223,39 @@ REPORTER_API int32_t MsprofReportData(uint32_t moduleId, uint32_t type, void *da
 REPORTER_API uint64_t MsprofSysCycleTime(void)
 {
     uint64_t (*fn)(void) = NULL;
+    uint64_t now = 0;
+    ap__hop hop;
 
     if (!ap__report_wanted()) { /* for the vendor's records its own unit */
-        *(void **)&fn = ap__vendor_next(AP_VENDOR_CYCLES);
+        *(void **)&fn = ap__hop_begin(&hop, AP_VENDOR_CYCLES);
     }
-    return fn != NULL ? fn() : ap__report_time();
+    if (fn == NULL) {
+        return ap__report_time();
+    }
+    now = fn();
+    ap__hop_end(&hop);
+    return now;
 }
 
 REPORTER_API bool MsprofHostFreqIsEnable(void)
 {
     bool (*next)(void) = NULL;
     int8_t (*sink)(void) = NULL;
+    bool enabled = false;
+    ap__hop hop;
 
     *(void **)&sink = ap__sink(AP_SINK_HOST_FREQ);
     if (sink != NULL) {
         return sink() != 0;
     }
     if (!ap__report_wanted()) {
-        *(void **)&next = ap__vendor_next(AP_VENDOR_HOST_FREQ);
+        *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_HOST_FREQ);
     }
-    return next != NULL && next();
+    if (next != NULL) {
+        enabled = next();
+        ap__hop_end(&hop);
+    }
+    return enabled;
 }
 
 /* ---- names ---- */
@@ -245,16 +288,18 @@ REPORTER_API int32_t MsprofRegTypeInfo(uint16_t level, uint32_t typeId, const ch
     int32_t (*sink)(uint16_t, uint32_t, const char *, size_t) = NULL;
     int saved = errno;
     int32_t rc = MSPROF_FAILED;
+    ap__hop hop;
 
     if (typeName != NULL && ap__fits_file_name(typeName)) {
         rc = ap__report_type(level, typeId, typeName);
         *(void **)&sink = ap__sink(AP_SINK_TYPE);
-        if (sink != NULL) {
+        if (sink != NULL && !ap__hop_again(AP_VENDOR_TYPE)) {
             (void)sink(level, typeId, typeName, strlen(typeName));
         }
-        *(void **)&next = ap__vendor_next(AP_VENDOR_TYPE);
+        *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_TYPE);
         if (next != NULL) {
             (void)next(level, typeId, typeName);
+            ap__hop_end(&hop);
         }
     }
     errno = saved;
@@ -265,15 +310,17 @@ REPORTER_API int32_t MsprofRegDataFormat(uint16_t level, uint32_t typeId, const 
 {
     int32_t (*next)(uint16_t, uint32_t, const char *) = NULL;
     int saved = errno;
-    cJSON *root = dataFormat != NULL ? cJSON_Parse(dataFormat) : NULL;
+    cJSON *root = dataFormat != NULL ? ap__json_parse(dataFormat, strlen(dataFormat)) : NULL;
     bool ok = cJSON_IsObject(root) && cJSON_HasObjectItem(root, "version") &&
               ap__format_register(level, typeId, dataFormat);
+    ap__hop hop;
 
     cJSON_Delete(root);
     if (ok) {
-        *(void **)&next = ap__vendor_next(AP_VENDOR_FORMAT);
+        *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_FORMAT);
         if (next != NULL) {
             (void)next(level, typeId, dataFormat);
+            ap__hop_end(&hop);
         }
     }
     errno = saved;
@@ -285,16 +332,18 @@ REPORTER_API uint64_t MsprofGetHashId(const char *text, size_t length)
     uint64_t (*fn)(const char *, size_t) = NULL;
     int saved = errno;
     uint64_t id = UINT64_MAX;
+    ap__hop hop;
 
     if (text != NULL && length != 0) {
         id = ap__report_hash(text, length);
         *(void **)&fn = ap__sink(AP_SINK_HASH);
-        if (fn != NULL) {
+        if (fn != NULL && !ap__hop_again(AP_VENDOR_HASH)) {
             (void)fn(text, length);
         }
-        *(void **)&fn = ap__vendor_next(AP_VENDOR_HASH);
+        *(void **)&fn = ap__hop_begin(&hop, AP_VENDOR_HASH);
         if (fn != NULL) {
             (void)fn(text, length); /* into its dictionary, too */
+            ap__hop_end(&hop);
         }
     }
     errno = saved;

@@ -21,12 +21,14 @@ REPORTER_API int32_t MsprofRegisterCallback(uint32_t moduleId, MsprofCtrlCallbac
     int32_t (*next)(uint32_t, MsprofCtrlCallback) = NULL;
     int saved = errno;
     int32_t rc = MSPROF_FAILED;
+    ap__hop hop;
 
     if (callback != NULL) {
         rc = ap__modules_register(moduleId, callback) ? MSPROF_OK : MSPROF_FAILED;
-        *(void **)&next = ap__vendor_next(AP_VENDOR_REGISTER);
+        *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_REGISTER);
         if (next != NULL) {
             (void)next(moduleId, callback);
+            ap__hop_end(&hop);
         }
     }
     errno = saved;
@@ -49,16 +51,21 @@ REPORTER_API int32_t MsprofNotifySetDevice(uint32_t chipId, uint32_t deviceId, b
 {
     int32_t (*next)(uint32_t, uint32_t, bool) = NULL;
     int saved = errno;
+    bool again = ap__hop_again(AP_VENDOR_SET_DEVICE);
+    ap__hop hop;
 
     if (deviceId >= 64) {
         return MSPROF_FAILED;
     }
-    *(void **)&next = ap__vendor_next(AP_VENDOR_SET_DEVICE);
+    *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_SET_DEVICE);
     if (next != NULL) {
         (void)next(chipId, deviceId, isOpen);
+        ap__hop_end(&hop);
     }
-    ap__sink_tell_device(chipId, deviceId, isOpen);
-    ap__session_device_set(deviceId, isOpen);
+    if (!again) {
+        ap__sink_tell_device(chipId, deviceId, isOpen);
+        ap__session_device_set(deviceId, isOpen);
+    }
     errno = saved;
     return MSPROF_OK;
 }
@@ -126,9 +133,15 @@ REPORTER_API int32_t MsprofInit(uint32_t dataType, void *data, uint32_t len)
     int32_t (*next)(uint32_t, void *, uint32_t) = NULL;
     int saved = errno;
     int32_t rc = 0;
+    ap__hop hop;
 
-    *(void **)&next = ap__vendor_next(AP_VENDOR_INIT);
-    rc = next != NULL ? next(dataType, data, len) : ap__init(dataType, data, len);
+    *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_INIT);
+    if (next != NULL) {
+        rc = next(dataType, data, len);
+        ap__hop_end(&hop);
+    } else {
+        rc = ap__init(dataType, data, len);
+    }
     errno = saved;
     return rc;
 }
@@ -138,9 +151,15 @@ REPORTER_API int32_t MsprofFinalize(void)
     int32_t (*next)(void) = NULL;
     int saved = errno;
     int32_t rc = 0;
+    ap__hop hop;
 
-    *(void **)&next = ap__vendor_next(AP_VENDOR_FINALIZE);
-    rc = next != NULL ? next() : ap__command_finalize();
+    *(void **)&next = ap__hop_begin(&hop, AP_VENDOR_FINALIZE);
+    if (next != NULL) {
+        rc = next();
+        ap__hop_end(&hop);
+    } else {
+        rc = ap__command_finalize();
+    }
     errno = saved;
     return rc;
 }
@@ -150,10 +169,12 @@ static int32_t ap__next_only(ap__vendor_call call, uint32_t type, const void *da
     int32_t (*next)(uint32_t, const void *, uint32_t) = NULL;
     int saved = errno;
     int32_t rc = MSPROF_FAILED;
+    ap__hop hop;
 
-    *(void **)&next = ap__vendor_next(call);
+    *(void **)&next = ap__hop_begin(&hop, call);
     if (next != NULL) {
         rc = next(type, data, len);
+        ap__hop_end(&hop);
     }
     errno = saved;
     return rc;

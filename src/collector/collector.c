@@ -11,7 +11,8 @@
 #include "clock/clock.h"
 #include "collector/collector_internal.h"
 
-#define AP_POLLER_MS 2000u
+#define AP_POLLER_MS 1500u /* a driver's poll may last a second */
+#define AP_POLLER_MORE_MS 100u
 
 static uint32_t ap__or(uint32_t value, uint32_t otherwise)
 {
@@ -20,9 +21,11 @@ static uint32_t ap__or(uint32_t value, uint32_t otherwise)
 
 static void ap__set_limits(ap__collector_limits *l, const ap__collector_limits *given)
 {
+    l->start_silent_ms = ap__or(given->start_silent_ms, 3500);
     l->start_ms = ap__or(given->start_ms, 10000);
-    l->flush_ms = ap__or(given->flush_ms, 1000);
-    l->stop_ms = ap__or(given->stop_ms, 5000);
+    l->flush_ms = ap__or(given->flush_ms, 500);
+    l->stop_ms = ap__or(given->stop_ms, 500);
+    l->stop_silent_ms = ap__or(given->stop_silent_ms, 4200);
     l->total_stop_ms = ap__or(given->total_stop_ms, 12000);
     l->tick_ms = ap__or(given->tick_ms, 1000);
     l->sweep_ms = ap__or(given->sweep_ms, 250);
@@ -65,7 +68,6 @@ int ap__collector_open(const ap__hal_ops *ops, void *driver, const ap__collector
     c->api_version = (uint32_t)ops->api_version(driver);
     pthread_mutex_init(&c->lock, NULL);
     ap__cond_init(&c->changed);
-    pthread_mutex_init(&c->files_lock, NULL);
     pthread_mutex_init(&c->sink.lock, NULL);
     ap__cond_init(&c->sink.wake);
     ap__cond_init(&c->sink.room);
@@ -156,14 +158,24 @@ static int ap__add_device(ap__collector *c, uint32_t id)
     return AP_HAL_OK;
 }
 
-static int ap__wait_started(ap__collector *c, uint32_t device, uint64_t until)
+/* Under the lock. */
+static uint64_t ap__start_end(const ap__collector *c, const ap__device *d, uint64_t begin)
+{
+    uint64_t last = d->answered_ms > begin ? d->answered_ms : begin;
+    uint64_t silent = last + c->limits.start_silent_ms;
+    uint64_t all = begin + c->limits.start_ms;
+
+    return silent < all ? silent : all;
+}
+
+static int ap__wait_started(ap__collector *c, uint32_t device, uint64_t begin)
 {
     ap__device *d = c->devices[ap__slot(c, device)];
     int rc = AP_HAL_TIMEOUT;
 
     pthread_mutex_lock(&c->lock);
-    while (!d->started && ap__now_ms() < until) {
-        ap__cond_until(&c->changed, &c->lock, until);
+    while (!d->started && ap__now_ms() < ap__start_end(c, d, begin)) {
+        ap__cond_until(&c->changed, &c->lock, ap__start_end(c, d, begin));
     }
     if (d->started) {
         rc = d->start_rc;
@@ -174,7 +186,7 @@ static int ap__wait_started(ap__collector *c, uint32_t device, uint64_t until)
 
 int ap__collector_add_devices(ap__collector *c, const uint32_t *devices, uint32_t count)
 {
-    uint64_t until = ap__now_ms() + c->limits.start_ms;
+    uint64_t begin = ap__now_ms();
     int first = AP_HAL_OK;
 
     if (c->stopped || ap__sink_begin(c) != 0 || ap__poller_begin(c) != 0) {
@@ -186,7 +198,7 @@ int ap__collector_add_devices(ap__collector *c, const uint32_t *devices, uint32_
         first = first != AP_HAL_OK ? first : rc;
     }
     for (uint32_t i = 0; i < count; i++) {
-        int rc = ap__slot(c, devices[i]) >= 0 ? ap__wait_started(c, devices[i], until) : AP_HAL_OK;
+        int rc = ap__slot(c, devices[i]) >= 0 ? ap__wait_started(c, devices[i], begin) : AP_HAL_OK;
 
         first = first != AP_HAL_OK ? first : rc;
     }
@@ -222,17 +234,19 @@ uint32_t ap__collector_remove_devices(ap__collector *c, const uint32_t *devices,
 
         which |= slot >= 0 ? (uint64_t)1 << slot : 0;
     }
-    ap__stop_devices(c, which);
+    ap__stop_devices(c, which, false);
     return ap__stuck(c);
 }
 
+/* ap__stop_devices has told it to end. */
 static void ap__stop_poller(ap__collector *c)
 {
-    uint64_t until = ap__now_ms() + AP_POLLER_MS;
+    uint64_t until = ap__now_ms() + AP_POLLER_MORE_MS;
 
     pthread_mutex_lock(&c->lock);
-    c->poller_quit = true;
-    pthread_cond_broadcast(&c->changed);
+    if (until < c->poller_quit_ms + AP_POLLER_MS) {
+        until = c->poller_quit_ms + AP_POLLER_MS;
+    }
     while (c->poller_begun && !c->poller_gone && ap__now_ms() < until) {
         ap__cond_until(&c->changed, &c->lock, until);
     }
@@ -260,7 +274,7 @@ uint32_t ap__collector_stop(ap__collector *c)
     if (c->stopped) {
         return ap__stuck(c);
     }
-    ap__stop_devices(c, UINT64_MAX);
+    ap__stop_devices(c, UINT64_MAX, true);
     ap__stop_poller(c);
     ap__sink_end(c);
     ap__give_names(c);

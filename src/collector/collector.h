@@ -19,11 +19,16 @@
 
 typedef struct ap__collector ap__collector;
 
+/* A driver that does not answer holds Start and Stop up for less than 5 seconds, however many devices
+ * and calls hang: they are waited for side by side, and the silence is limited. One that is slow but
+ * goes on answering has up to 12 seconds. */
 typedef struct ap__collector_limits { /* 0: the default in brackets */
-    uint32_t start_ms;      /* ap__collector_add_devices waits so long for channels [10000] */
-    uint32_t flush_ms;      /* the device's answer to a flush [1000] */
-    uint32_t stop_ms;       /* stops of one phase [5000] */
-    uint32_t total_stop_ms; /* all of ap__collector_stop, but for writing files [12000] */
+    uint32_t start_silent_ms; /* ap__collector_add_devices waits so long without an answer [3500] */
+    uint32_t start_ms;        /* and so long in all [10000] */
+    uint32_t flush_ms;        /* the device's answer to a flush [500] */
+    uint32_t stop_ms;         /* stops of one phase; then the next begins beside them [500] */
+    uint32_t stop_silent_ms;  /* ap__collector_stop waits so long without an answer [4200] */
+    uint32_t total_stop_ms;   /* all of ap__collector_stop, but for writing files [12000] */
     uint32_t tick_ms;       /* clock snapshots, late channels [1000] */
     uint32_t sweep_ms;      /* longest time until a channel that poll never names is read [250] */
     size_t queue_bytes;     /* read but not yet written; more is dropped and counted [64 MiB] */

@@ -21,7 +21,7 @@
 #define AP_NAMES_MAX (16u << 20)
 #define AP_READERS_MAX 2u
 #define AP_POINTS_MAX 2048u
-#define AP_STOP_WORKERS 8u
+#define AP_STOP_WORKERS 32u
 #define AP_NO_CHANNEL 0xFFu
 #define AP_MAX_STREAMS AP_HAL_MAX_CHANNELS
 
@@ -114,8 +114,10 @@ struct ap__device {
     bool files_done;
     int start_rc;
     uint32_t busy; /* driver calls of ours under way */
+    uint64_t answered_ms; /* when the last that matters to a start or stop has come back */
     ap__phase phase;
     uint64_t phase_until;
+    uint64_t linger_until; /* the same without the end of all patience */
     ap__jobs jobs[AP_PHASES];
     ap__device_point points[AP_POINTS_MAX];
     uint32_t point_count;
@@ -160,6 +162,7 @@ typedef struct ap__sink {
     size_t limit;
     bool begun;
     bool quit;
+    bool full_said; /* that a write has failed */
     bool gone; /* under the collector's lock */
 } ap__sink;
 
@@ -181,17 +184,18 @@ struct ap__collector {
     uint32_t running; /* channels started and not stopped: what there is to poll for */
     bool owner_gone;
     bool stopped;
+    bool reserve_said;
     bool poller_begun;
     bool poller_quit;
+    uint64_t poller_quit_ms; /* when it was told */
     bool poller_gone;
     uint32_t device_count;
     ap__device *devices[AP_HAL_MAX_DEVICES];
     _Atomic uint8_t slot_of[AP_HAL_MAX_DEVICES]; /* by device id: index in devices + 1 */
     ap__sink sink;
-    pthread_mutex_t files_lock; /* one directory is made at a time: cJSON's parser has a global */
 };
 
-/* thread.c: detached threads with every signal blocked, counted in c->threads */
+/* thread.c: own threads (base/own_thread.h), detached, counted in c->threads */
 typedef void (*ap__thread_fn)(void *arg);
 int ap__thread_start(ap__collector *c, const char *name, ap__thread_fn fn, void *arg);
 void ap__collector_release(ap__collector *c); /* when the last thread and the owner are gone */
@@ -224,7 +228,12 @@ void ap__device_free(ap__device *d);
 void ap__device_add_point(ap__device *d, const ap__device_point *point, bool keep);
 
 /* stop.c: of the devices whose bit is set, by index */
-void ap__stop_devices(ap__collector *c, uint64_t which);
+void ap__stop_devices(ap__collector *c, uint64_t which, bool for_good);
+
+/* reserve.c: space for the end, given back right before it is needed */
+void ap__reserve_device(ap__device *d);
+void ap__reserve_release_device(ap__device *d);
+void ap__reserve_release_report(ap__collector *c);
 
 /* report.c */
 void ap__report_write(ap__collector *c);

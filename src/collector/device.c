@@ -16,6 +16,7 @@
 #include "writer/file_io.h"
 
 #define AP_TICK_ROUNDS 3u
+#define AP_STREAM_LINE (AP_STREAM_NAME_MAX + 16u)
 
 /* ---- facts ---- */
 
@@ -207,6 +208,26 @@ static void ap__make_streams(ap__device *d)
     }
 }
 
+/* For a recovery, which without it goes by the vendor's usual sizes: no reason not to capture. */
+static void ap__note_record_sizes(const ap__device *d)
+{
+    char *text = malloc(d->stream_count * (size_t)AP_STREAM_LINE + 1);
+    char name[48];
+    size_t used = 0;
+
+    if (text == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < d->stream_count; i++) {
+        used += (size_t)snprintf(text + used, AP_STREAM_LINE, "%s %" PRIu32 "\n",
+                                 d->streams[i].name, d->streams[i].record_bytes);
+    }
+    (void)snprintf(name, sizeof(name), AP_DEVICE_FILES_NAME ".%" PRIu32, d->id);
+    (void)unlinkat(d->c->ext_fd, name, 0); /* of an earlier time of the device */
+    (void)ap__file_put(d->c->ext_fd, name, text, used);
+    free(text);
+}
+
 static int ap__make_files(ap__device *d, const ap__device_point *point)
 {
     ap__collector *c = d->c;
@@ -229,13 +250,13 @@ static int ap__make_files(ap__device *d, const ap__device_point *point)
     pthread_mutex_unlock(&c->lock);
 
     ap__clock_read(&start);
-    pthread_mutex_lock(&c->files_lock);
     err = d->before != NULL ? ap__device_dir_reopen(c->prof_fd, d->id, &d->dir)
                             : ap__device_dir_create(c->prof_fd, c->ext_fd, &c->meta, &d->info,
                                                     &start, &clocks, &d->dir);
-    pthread_mutex_unlock(&c->files_lock);
     if (err == 0) {
         ap__make_streams(d);
+        ap__note_record_sizes(d);
+        ap__reserve_device(d);
         (void)snprintf(name, sizeof(name), "device_clock.%" PRIu32, d->id);
         d->clock_fd = d->before != NULL
                           ? openat(c->ext_fd, name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
@@ -271,6 +292,14 @@ static void ap__say_failed(ap__device *d, ap__channel *ch, int rc)
             (unsigned)ch->plan.channel, ch->plan.file, ap__hal_rc_text(rc), hint);
 }
 
+static void ap__answered(ap__device *d)
+{
+    pthread_mutex_lock(&d->c->lock);
+    d->answered_ms = ap__now_ms();
+    pthread_cond_broadcast(&d->c->changed);
+    pthread_mutex_unlock(&d->c->lock);
+}
+
 static void ap__start_channel(ap__device *d, ap__channel *ch)
 {
     ap__collector *c = d->c;
@@ -298,6 +327,7 @@ static void ap__start_channel(ap__device *d, ap__channel *ch)
     }
     pthread_mutex_lock(&c->lock);
     ch->start_rc = rc;
+    d->answered_ms = ap__now_ms();
     undo = rc == AP_HAL_OK && d->quit;
     c->running += rc == AP_HAL_OK && !undo;
     pthread_cond_broadcast(&c->changed);
@@ -341,12 +371,15 @@ static int ap__start_sequence(ap__device *d)
     int rc = c->ops->status(c->driver, d->id);
 
     rc = rc == AP_HAL_UNSUPPORTED ? AP_HAL_OK : rc;
+    ap__answered(d);
     rc = rc != AP_HAL_OK ? rc : ap__read_info(d);
+    ap__answered(d);
     rc = rc != AP_HAL_OK ? rc : c->ops->channels(c->driver, d->id, &offered);
     rc = rc != AP_HAL_OK
              ? rc
              : ap__device_point_read(c->ops, c->driver, d->id, AP_START_WARM_UPS, AP_START_ROUNDS,
                                      &point);
+    ap__answered(d);
     if (rc != AP_HAL_OK) {
         return rc;
     }

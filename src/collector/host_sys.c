@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,12 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "clock/cycles.h"
+#include "collector/osrt.h"
 #include "writer/slice.h"
 
 #define AP_DEFAULT_MS 20u        /* of ACL_PROF_HOST_SYS */
 #define AP_USAGE_DEFAULT_MS 100u /* of ACL_PROF_HOST_SYS_USAGE */
 #define AP_TEXT_MAX (1u << 20)   /* one sample of one file */
+#define AP_SHARE 25u             /* a look at every thread takes 1/25 of a core at most */
+#define AP_DISK_LINES_MAX 500u   /* after a sleep */
 
 /* The /proc files that stay open. */
 enum { AP_PROC_UPTIME, AP_PROC_STATM, AP_PROC_NET, AP_PROC_STAT, AP_PROC_MEMINFO, AP_PROC_SELF,
@@ -37,6 +40,7 @@ typedef enum ap__host_file {
     AP_FILE_MEM,
     AP_FILE_NETWORK,
     AP_FILE_DISK,
+    AP_FILE_OSRT,
     AP_FILE_SYS_CPU,
     AP_FILE_SYS_MEM,
     AP_FILE_PID_CPU,
@@ -64,11 +68,19 @@ struct ap__host_sys {
     uint64_t disk_ns; /* of the last look at the process's reads and writes */
     uint64_t disk_read;
     uint64_t disk_written;
+    uint64_t disk_begin_ms; /* of the first look */
+    uint64_t disk_lines;
+    ap__osrt *osrt; /* NULL: not asked */
 };
 
 uint32_t ap__host_sys_lacking(const ap__settings *settings)
 {
-    return settings->host_sys & (uint32_t)(AP_HOST_OSRT | AP_HOST_NUMA);
+    uint32_t lacking = settings->host_sys & (uint32_t)AP_HOST_NUMA;
+
+    if ((settings->host_sys & AP_HOST_OSRT) != 0 && !ap__osrt_available()) {
+        lacking |= AP_HOST_OSRT;
+    }
+    return lacking;
 }
 
 /* ---- text ---- */
@@ -186,28 +198,50 @@ static uint64_t ap__io_value(const ap__host_sys *h, const char *key)
     return p != NULL ? strtoull(p + strlen(key), NULL, 10) : 0;
 }
 
+/* The vendor's reader takes a line a period, whatever the clock in it says: what was slept through
+ * gets its lines, too. */
+static uint64_t ap__disk_lines_due(const ap__host_sys *h, uint64_t now_ms)
+{
+    uint64_t period = h->period_ms[AP_FILE_DISK];
+    uint64_t due = (now_ms - h->disk_begin_ms + period / 2) / period;
+
+    due = due > h->disk_lines ? due - h->disk_lines : 0;
+    return due < AP_DISK_LINES_MAX ? due : AP_DISK_LINES_MAX;
+}
+
 /* As iotop prints it, which the vendor's collector runs: of this process, rates since the last
  * sample. The time an access waits for is not to be had here: 0. */
 static void ap__sample_disk(ap__host_sys *h)
 {
+    uint64_t now_ms = ap__now_ms();
     uint64_t now = ap__mono_raw_ns();
     uint64_t read_bytes = 0;
     uint64_t written = 0;
     double seconds = (double)(now - h->disk_ns) / 1e9;
     time_t clock = time(NULL);
     struct tm local;
+    uint64_t lines = 0;
 
+    if (h->disk_ns != 0) {
+        lines = ap__disk_lines_due(h, now_ms);
+        if (lines == 0) { /* the last sample, hardly after the one before */
+            return;
+        }
+    }
     (void)ap__proc_read(h, h->proc[AP_PROC_IO]);
     read_bytes = ap__io_value(h, "\nread_bytes: ");
     written = ap__io_value(h, "\nwrite_bytes: ");
     if (h->disk_ns == 0) {
         ap__addf(h, "start_time %" PRIu64 "\n", now);
-    } else if (localtime_r(&clock, &local) != NULL && seconds > 0) {
+        h->disk_begin_ms = now_ms;
+    }
+    for (uint64_t i = 0; i < lines && localtime_r(&clock, &local) != NULL && seconds > 0; i++) {
         ap__addf(h, "%02d:%02d:%02d %ld be/4 root %.2f K/s %.2f K/s 0.00 %% 0.00 %% %s\n",
                  local.tm_hour, local.tm_min, local.tm_sec, (long)getpid(),
                  (double)(read_bytes - h->disk_read) / 1024.0 / seconds,
                  (double)(written - h->disk_written) / 1024.0 / seconds, h->name);
     }
+    h->disk_lines += lines;
     h->disk_ns = now;
     h->disk_read = read_bytes;
     h->disk_written = written;
@@ -233,6 +267,9 @@ static void ap__sample(ap__host_sys *h, ap__host_file file)
     case AP_FILE_DISK:
         ap__sample_disk(h);
         break;
+    case AP_FILE_OSRT:
+        ap__osrt_look(h->osrt);
+        break;
     case AP_FILE_SYS_CPU:
         ap__add_lines(h, AP_PROC_STAT, "cpu", UINT32_MAX);
         break;
@@ -254,17 +291,42 @@ static void ap__sample(ap__host_sys *h, ap__host_file file)
     }
 }
 
-static void ap__sample_file(ap__host_sys *h, ap__host_file file)
+static void ap__put_osrt(void *context, const char *text, size_t bytes)
+{
+    ap__add(context, text, bytes);
+}
+
+static void ap__sample_file(ap__host_sys *h, ap__host_file file, bool last)
 {
     int err = 0;
 
     h->used = 0;
     ap__sample(h, file);
+    if (last && file == AP_FILE_OSRT) {
+        ap__osrt_end(h->osrt);
+    }
     h->index[file]++;
     err = ap__stream_append(&h->streams[file], h->text, h->used, NULL);
     if (err != 0 && h->error == 0) {
         h->error = err;
     }
+}
+
+static uint64_t ap__cpu_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+/* What looks at every thread takes the longer the more there are: not more of a core than a share, or
+ * else its samples, which tell their times, come less often. */
+static uint64_t ap__rest_ms(ap__host_file file, uint64_t cost_us)
+{
+    bool each_thread = file == AP_FILE_CPU || file == AP_FILE_OSRT;
+
+    return each_thread ? cost_us * AP_SHARE / 1000u : 0;
 }
 
 /* Takes what is due; returns when the next is. */
@@ -280,10 +342,17 @@ static uint64_t ap__sample_due(ap__host_sys *h)
             continue;
         }
         if (now >= h->due_ms[i]) {
-            ap__sample_file(h, (ap__host_file)i);
+            uint64_t cost_us = ap__cpu_us();
+            uint64_t rest = 0;
+
+            ap__sample_file(h, (ap__host_file)i, false);
+            rest = ap__rest_ms((ap__host_file)i, ap__cpu_us() - cost_us);
             h->due_ms[i] += h->period_ms[i];
             if (h->due_ms[i] <= now) { /* asleep, or too slow: no burst to catch up */
                 h->due_ms[i] = now + h->period_ms[i];
+            }
+            if (h->due_ms[i] < now + rest) {
+                h->due_ms[i] = now + rest;
             }
         }
         next = h->due_ms[i] < next ? h->due_ms[i] : next;
@@ -300,7 +369,6 @@ static void *ap__host_sys_main(void *arg)
     ap__host_sys *h = arg;
     bool quit = false;
 
-    (void)pthread_setname_np(pthread_self(), "aclprof-hostsys");
     while (!quit) {
         uint64_t next = ap__sample_due(h);
         struct timespec ts = {(time_t)(next / 1000u), (long)(next % 1000u) * 1000000L};
@@ -314,7 +382,7 @@ static void *ap__host_sys_main(void *arg)
     }
     for (unsigned i = 0; i < AP_FILES; i++) {
         if (h->on[i]) {
-            ap__sample_file(h, (ap__host_file)i);
+            ap__sample_file(h, (ap__host_file)i, true);
         }
     }
     return NULL;
@@ -341,6 +409,7 @@ static void ap__choose(ap__host_sys *h, const ap__settings *s, int data_fd)
                                (s->host_sys & AP_HOST_MEM) != 0,
                                (s->host_sys & AP_HOST_NETWORK) != 0,
                                (s->host_sys & AP_HOST_DISK) != 0,
+                               h->osrt != NULL,
                                (s->host_sys_usage & AP_HOST_CPU) != 0,
                                (s->host_sys_usage & AP_HOST_MEM) != 0,
                                (s->host_sys_usage & AP_HOST_CPU) != 0,
@@ -349,6 +418,7 @@ static void ap__choose(ap__host_sys *h, const ap__settings *s, int data_fd)
     char pid_mem[48];
     const char *const names[AP_FILES] = {"host_cpu.data",     "host_mem.data",
                                          "host_network.data", "host_disk.data",
+                                         "host_syscall.data",
                                          "host_sys_cpu.data", "host_sys_mem.data",
                                          pid_cpu,             pid_mem};
 
@@ -371,6 +441,7 @@ static void ap__host_sys_free(ap__host_sys *h)
             (void)close(h->proc[i]);
         }
     }
+    ap__osrt_free(h->osrt);
     free(h->proc_text);
     free(h->text);
     free(h);
@@ -379,8 +450,6 @@ static void ap__host_sys_free(ap__host_sys *h)
 static int ap__host_sys_begin(ap__host_sys *h)
 {
     pthread_condattr_t attr;
-    sigset_t all;
-    sigset_t saved;
     int rc = 0;
 
     pthread_condattr_init(&attr);
@@ -388,10 +457,7 @@ static int ap__host_sys_begin(ap__host_sys *h)
     pthread_cond_init(&h->wake, &attr);
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&h->lock, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    rc = pthread_create(&h->thread, NULL, ap__host_sys_main, h);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    rc = ap__own_thread(&h->thread, "aclprof-hostsys", ap__host_sys_main, h);
     if (rc != 0) {
         pthread_mutex_destroy(&h->lock);
         pthread_cond_destroy(&h->wake);
@@ -399,14 +465,17 @@ static int ap__host_sys_begin(ap__host_sys *h)
     return rc;
 }
 
-int ap__host_sys_open(int data_fd, const ap__settings *settings, ap__host_sys **out)
+int ap__host_sys_open(int data_fd, const ap__settings *settings, uint64_t start_ns,
+                      ap__host_sys **out)
 {
-    const uint32_t sampled = AP_HOST_CPU | AP_HOST_MEM | AP_HOST_NETWORK | AP_HOST_DISK;
+    const uint32_t sampled = AP_HOST_CPU | AP_HOST_MEM | AP_HOST_NETWORK | AP_HOST_DISK |
+                             AP_HOST_OSRT;
+    uint32_t asked = settings->host_sys & ~ap__host_sys_lacking(settings) & sampled;
     ap__host_sys *h = NULL;
     int rc = ENOMEM;
 
     *out = NULL;
-    if ((settings->host_sys & sampled) == 0 &&
+    if (asked == 0 &&
         (settings->host_sys_usage & (uint32_t)(AP_HOST_CPU | AP_HOST_MEM)) == 0) {
         return 0;
     }
@@ -419,7 +488,11 @@ int ap__host_sys_open(int data_fd, const ap__settings *settings, ap__host_sys **
     }
     h->text = malloc(AP_TEXT_MAX);
     h->proc_text = malloc(AP_TEXT_MAX);
-    if (h->text != NULL && h->proc_text != NULL) {
+    if ((asked & AP_HOST_OSRT) != 0) {
+        h->osrt = ap__osrt_new(start_ns, ap__put_osrt, h);
+    }
+    if (h->text != NULL && h->proc_text != NULL &&
+        (h->osrt != NULL || (asked & AP_HOST_OSRT) == 0)) {
         ap__read_name(h);
         ap__choose(h, settings, data_fd);
         rc = ap__host_sys_begin(h);

@@ -10,13 +10,14 @@
 
 typedef struct ap__host_sys ap__host_sys;
 
-/* What of host_sys this does not sample (osrt and numa: the vendor runs perf and ltrace for
- * them). ap__host_sys_bits. */
+/* What of host_sys is not sampled here: numa, and osrt where the kernel does not tell.
+ * ap__host_sys_bits. */
 uint32_t ap__host_sys_lacking(const ap__settings *settings);
 
-/* Begins sampling into data_fd (host/data; borrowed until the close). *out stays NULL when the
- * settings ask for nothing. 0 or errno. */
-int ap__host_sys_open(int data_fd, const ap__settings *settings, ap__host_sys **out);
+/* Begins sampling into data_fd (host/data; borrowed until the close). start_ns: when the capture
+ * began, CLOCK_MONOTONIC_RAW. *out stays NULL when the settings ask for nothing. 0 or errno. */
+int ap__host_sys_open(int data_fd, const ap__settings *settings, uint64_t start_ns,
+                      ap__host_sys **out);
 
 /* Takes a last sample, finishes the files, frees. 0 or the first errno of a write. NULL allowed. */
 int ap__host_sys_close(ap__host_sys *h);

@@ -278,10 +278,11 @@ void ap__report_write(ap__collector *c)
     if (c->device_count == 0) {
         return;
     }
-    ap__write_tails(c);
     text = ap__report_json(c);
+    ap__reserve_release_report(c);
     err = text != NULL ? ap__file_put(c->ext_fd, AP_REPORT_NAME, text, strlen(text)) : ENOMEM;
     cJSON_free(text);
+    ap__write_tails(c); /* the least of it comes last */
     if (err != 0) {
         char reason[64] = "";
 

@@ -2,12 +2,14 @@
 /* The thread that writes what the readers have read, so that no reader waits for a disk. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock/clock.h"
 #include "collector/collector_internal.h"
+#include "session/errtext.h"
 
 #define AP_AGEING_EVERY (4u << 20)
 /* A reader waits so long for room: what comes meanwhile fits into the driver's ring (4 MiB) at any
@@ -92,11 +94,21 @@ bool ap__sink_finish_device(ap__collector *c, ap__device *d)
 
 static void ap__note_error(ap__sink *s, ap__device *d, int err)
 {
+    char reason[64] = "";
+    bool said = false;
+
     pthread_mutex_lock(&s->lock);
     if (d->disk_errno == 0) {
         d->disk_errno = err;
     }
+    said = s->full_said;
+    s->full_said = true;
     pthread_mutex_unlock(&s->lock);
+    if (!said) {
+        ap__log(AP_LOG_WARN,
+                "data of device %" PRIu32 " cannot be written (%s): what is lost is counted", d->id,
+                strerror_r(err, reason, sizeof(reason)));
+    }
 }
 
 static void ap__sink_write(ap__sink *s, const ap__block *b)
@@ -131,6 +143,7 @@ static void ap__sink_finish(ap__collector *c, ap__device *d)
 {
     ap__clock_point end;
 
+    ap__reserve_release_device(d);
     for (uint32_t i = 0; i < d->stream_count; i++) {
         int err = ap__stream_finish(&d->streams[i]);
 

@@ -7,10 +7,11 @@
 
 #include "collector/collector_internal.h"
 
-#define AP_KEEPER_MS 1000u
+#define AP_KEEPER_MS 300u
 #define AP_FLUSHED_MS 200u /* for flushed bytes to come through; the stop waits for them as well */
-#define AP_CLOCK_MS 1000u
+#define AP_CLOCK_MS 300u
 #define AP_READERS_MS 2000u
+#define AP_READERS_HUNG_MS 400u /* with calls that have not come back: the time is up already */
 #define AP_LOOK_MS 5u
 
 /* ---- driver calls ---- */
@@ -88,6 +89,7 @@ static void ap__worker_main(void *arg)
         pthread_mutex_lock(&c->lock);
         d->busy--;
         jobs->done++;
+        d->answered_ms = ap__now_ms();
         pthread_cond_broadcast(&c->changed);
     }
     pthread_mutex_unlock(&c->lock);
@@ -218,6 +220,27 @@ static void ap__quit_readers(ap__device *d)
     }
 }
 
+static uint32_t ap__readers_ms(const ap__device *d)
+{
+    uint32_t ms = d->busy != 0 || !d->keeper_gone ? AP_READERS_HUNG_MS : AP_READERS_MS;
+
+    return ms < d->c->limits.total_stop_ms ? ms : d->c->limits.total_stop_ms;
+}
+
+/* When the device must be let go: silence counts from the begin, or from the last answer of one that
+ * is slow. */
+static uint64_t ap__hard_end(const ap__device *d, uint64_t begin)
+{
+    const ap__collector_limits *limits = &d->c->limits;
+    uint64_t all = begin + limits->total_stop_ms;
+    uint64_t silent = begin + limits->stop_silent_ms;
+
+    if (d->answered_ms > begin + limits->stop_silent_ms / 2) {
+        silent = d->answered_ms + limits->stop_silent_ms;
+    }
+    return silent < all ? silent : all;
+}
+
 /* Enters the next phase; returns how long it may last. */
 static uint32_t ap__next_phase(ap__device *d)
 {
@@ -262,7 +285,7 @@ static uint32_t ap__next_phase(ap__device *d)
         return atomic_load(&d->lost) ? stop_ms : limits->total_stop_ms;
     case AP_PHASE_READERS:
         ap__quit_readers(d);
-        return AP_READERS_MS < limits->total_stop_ms ? AP_READERS_MS : limits->total_stop_ms;
+        return ap__readers_ms(d);
     case AP_PHASE_FILES:
         if (!ap__sink_finish_device(d->c, d)) {
             d->phase = AP_PHASE_END; /* no memory for one block; ap__sink_end still comes */
@@ -287,17 +310,23 @@ static void ap__note_hung(ap__device *d)
 }
 
 /* true: the device is through. */
-static bool ap__advance(ap__device *d, uint64_t hard_end)
+static bool ap__advance(ap__device *d, uint64_t begin)
 {
     uint64_t now = ap__now_ms();
 
+    if (d->phase == AP_PHASE_LINGER) { /* an answer may have come meanwhile */
+        d->phase_until = d->linger_until < ap__hard_end(d, begin) ? d->linger_until
+                                                                 : ap__hard_end(d, begin);
+    }
     while (d->phase != AP_PHASE_END &&
            (d->phase == AP_PHASE_NONE || ap__phase_over(d) ||
             (now >= d->phase_until && d->phase != AP_PHASE_FILES))) {
         uint32_t ms = ap__next_phase(d);
+        uint64_t hard_end = ap__hard_end(d, begin);
 
         now = ap__now_ms();
         d->phase_until = now + ms;
+        d->linger_until = d->phase_until;
         if (d->phase_until > hard_end && d->phase != AP_PHASE_READERS) {
             d->phase_until = hard_end;
         }
@@ -327,9 +356,20 @@ static uint64_t ap__next_look(ap__collector *c, uint64_t which)
     return next;
 }
 
-void ap__stop_devices(ap__collector *c, uint64_t which)
+/* From here on readers look by themselves, and nobody need poll for them. */
+static bool ap__only_linger(const ap__collector *c)
 {
-    uint64_t hard_end = ap__now_ms() + c->limits.total_stop_ms;
+    for (uint32_t i = 0; i < c->device_count; i++) {
+        if (c->devices[i]->phase < AP_PHASE_LINGER) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ap__stop_devices(ap__collector *c, uint64_t which, bool for_good)
+{
+    uint64_t begin = ap__now_ms();
     bool all = false;
 
     pthread_mutex_lock(&c->lock);
@@ -337,8 +377,13 @@ void ap__stop_devices(ap__collector *c, uint64_t which)
         all = true;
         for (uint32_t i = 0; i < c->device_count; i++) {
             if ((which >> i & 1) != 0) {
-                all = ap__advance(c->devices[i], hard_end) && all;
+                all = ap__advance(c->devices[i], begin) && all;
             }
+        }
+        if (for_good && !c->poller_quit && ap__only_linger(c)) {
+            c->poller_quit = true;
+            c->poller_quit_ms = ap__now_ms();
+            pthread_cond_broadcast(&c->changed);
         }
         if (!all) {
             ap__cond_until(&c->changed, &c->lock, ap__next_look(c, which));

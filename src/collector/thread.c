@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "collector/collector_internal.h"
 
 typedef struct ap__start {
     ap__collector *c;
     ap__thread_fn fn;
     void *arg;
-    char name[16];
 } ap__start;
 
 void ap__cond_init(pthread_cond_t *cond)
@@ -46,7 +44,6 @@ static void ap__collector_destroy(ap__collector *c)
     }
     pthread_cond_destroy(&c->sink.room);
     pthread_cond_destroy(&c->sink.wake);
-    pthread_mutex_destroy(&c->files_lock);
     pthread_mutex_destroy(&c->sink.lock);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
@@ -72,7 +69,6 @@ static void *ap__thread_main(void *arg)
     bool last = false;
 
     free(arg);
-    (void)pthread_setname_np(pthread_self(), start.name);
     start.fn(start.arg);
     pthread_mutex_lock(&start.c->lock);
     start.c->threads--;
@@ -88,10 +84,6 @@ static void *ap__thread_main(void *arg)
 int ap__thread_start(ap__collector *c, const char *name, ap__thread_fn fn, void *arg)
 {
     ap__start *start = calloc(1, sizeof(*start));
-    pthread_attr_t attr;
-    pthread_t id;
-    sigset_t all;
-    sigset_t saved;
     int rc = 0;
 
     if (start == NULL) {
@@ -100,17 +92,10 @@ int ap__thread_start(ap__collector *c, const char *name, ap__thread_fn fn, void 
     start->c = c;
     start->fn = fn;
     start->arg = arg;
-    strncpy(start->name, name, sizeof(start->name) - 1);
     pthread_mutex_lock(&c->lock);
     c->threads++;
     pthread_mutex_unlock(&c->lock);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved); /* the host's signals never land in our thread */
-    rc = pthread_create(&id, &attr, ap__thread_main, start);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
-    pthread_attr_destroy(&attr);
+    rc = ap__own_thread(NULL, name, ap__thread_main, start);
     if (rc != 0) {
         pthread_mutex_lock(&c->lock);
         c->threads--;

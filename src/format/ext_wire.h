@@ -10,6 +10,8 @@
 #define AP_EXT_NAMES_NAME "names.dic"     /* sequence of ap__ext_name + text */
 #define AP_EXT_ACCOUNT_NAME "account.json"
 #define AP_EXT_RESERVE_NAME "reserve"     /* released when the disk is full, to finish files */
+#define AP_EXT_DEVICES_RESERVE_NAME "reserve.devices" /* likewise, for devices.json */
+#define AP_EXT_DEVICE_RESERVE_NAME "reserve.device"   /* .<n>: for device_<n>/ */
 
 enum ap__ext_kind {
     AP_EXT_NAME = 1,    /* whole text of a message that was cut */

@@ -103,3 +103,30 @@ size_t ap__utf8_clean(char *dst, size_t cap, const char *src, size_t length)
     }
     return out;
 }
+
+bool ap__utf8_is_clean(const char *s, size_t length)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    size_t in = 0;
+
+    while (in < length) {
+        uint64_t word = HIGH_BITS;
+        size_t bytes = 1;
+
+        if (length - in >= sizeof(word)) {
+            memcpy(&word, s + in, sizeof(word));
+        }
+        if ((word & HIGH_BITS) == 0) {
+            in += sizeof(word);
+            continue;
+        }
+        if (u[in] >= 0x80) {
+            bytes = ap__multibyte(u + in, length - in);
+        }
+        if (bytes == 0) {
+            return false;
+        }
+        in += bytes;
+    }
+    return true;
+}

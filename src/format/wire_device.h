@@ -3,6 +3,7 @@
 #ifndef AP_FORMAT_WIRE_DEVICE_H_
 #define AP_FORMAT_WIRE_DEVICE_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@
 /* AP_STARS_KIND */
 #define AP_SQE_AICORE 0u
 #define AP_SQE_AICPU 1u
+#define AP_SQE_PLACE_HOLDER 3u
+#define AP_SQE_EVENT_RECORD 4u
 #define AP_SQE_NOTIFY_WAIT 7u
 #define AP_SQE_SDMA 11u
 
@@ -51,6 +54,31 @@ typedef struct __attribute__((packed)) ap__wire_stars_pmu {
     uint64_t start_cycles;
     uint64_t end_cycles;
 } ap__wire_stars_pmu;
+
+/* The ids of 64-byte and 128-byte records as the program knows them: hardware has fewer bits for a
+ * stream and puts it, or some of the task's bits, where the other one is. expanded: streams beyond
+ * 2047 are in use. */
+static inline void ap__stars_unpack(bool expanded, uint32_t kind, uint16_t *stream, uint16_t *task)
+{
+    uint32_t s = *stream;
+    uint32_t t = *task;
+
+    if (expanded) {
+        if (kind == AP_SQE_PLACE_HOLDER || kind == AP_SQE_EVENT_RECORD) {
+            return;
+        }
+        *stream = (uint16_t)(((s & 0x8000u) != 0 ? t : s) & 0x7FFFu);
+        *task = (uint16_t)((s & 0x8000u) != 0 ? (t & 0x8000u) | (s & 0x7FFFu) : t);
+        return;
+    }
+    if ((s & 0x1000u) != 0) {
+        *task = (uint16_t)((t & 0x1FFFu) | (s & 0xE000u));
+    } else if ((s & 0x2000u) != 0) {
+        *task = (uint16_t)((s & 0xFFFu) | (t & 0xF000u));
+        s = t & 0xFFFu;
+    }
+    *stream = (uint16_t)(s & 0x7FFu);
+}
 
 _Static_assert(sizeof(ap__wire_stars_log) == 64, "stars log");
 _Static_assert(offsetof(ap__wire_stars_log, head) == 0, "stars log");

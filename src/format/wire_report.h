@@ -9,6 +9,8 @@
 /* type of a record of level AP_LEVEL_RUNTIME */
 #define AP_TYPE_MEMCPY_INFO 801u
 #define AP_TYPE_TASK_TRACK 802u
+#define AP_TYPE_STREAM_SPEC 804u /* u32: not 0 when there are more streams than 2048 */
+#define AP_TYPE_TASK_TRACK_V2 808u
 /* … of AP_LEVEL_NODE */
 #define AP_TYPE_NODE_BASIC 0u
 #define AP_TYPE_LAUNCH 5u
@@ -39,6 +41,16 @@ typedef struct __attribute__((packed)) ap__wire_task_track {
     uint8_t extension[16];
 } ap__wire_task_track;
 
+typedef struct __attribute__((packed)) ap__wire_task_track_v2 {
+    uint16_t device;
+    uint8_t reserved[2];
+    uint32_t stream;
+    uint32_t task;
+    uint32_t task_type;
+    uint64_t kernel_name;
+    uint8_t extension[16];
+} ap__wire_task_track_v2;
+
 typedef struct __attribute__((packed)) ap__wire_memcpy_info {
     uint64_t bytes;
     uint64_t reserved;
@@ -61,6 +73,10 @@ _Static_assert(offsetof(ap__wire_task_track, batch) == 6, "task track");
 _Static_assert(offsetof(ap__wire_task_track, task_type) == 8, "task track");
 _Static_assert(offsetof(ap__wire_task_track, kernel_name) == 16, "task track");
 _Static_assert(offsetof(ap__wire_task_track, extension) == 24, "task track");
+_Static_assert(sizeof(ap__wire_task_track_v2) == 40, "task track");
+_Static_assert(offsetof(ap__wire_task_track_v2, stream) == 4, "task track");
+_Static_assert(offsetof(ap__wire_task_track_v2, task) == 8, "task track");
+_Static_assert(offsetof(ap__wire_task_track_v2, kernel_name) == 16, "task track");
 _Static_assert(sizeof(ap__wire_memcpy_info) == 18, "memcpy info");
 _Static_assert(offsetof(ap__wire_memcpy_info, direction) == 16, "memcpy info");
 _Static_assert(sizeof(ap__wire_node_basic) == 28, "node basic info");

@@ -11,9 +11,7 @@
 #define AP_ACCOUNT_MAX ((size_t)16 << 20)
 #define AP_ACCOUNT_KNOWN 1u
 
-/* cJSON keeps numbers as doubles: integers outside strings get quotes first, so that none loses
- * bits. NULL without memory. */
-static char *ap__quote_integers(const char *text, size_t length)
+char *ap__quote_integers(const char *text, size_t length)
 {
     char *out = malloc(length * 3 + 1); /* "1" for 1 */
     char *to = out;

@@ -12,8 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/ext_wire.h"
+#include "format/utf8.h"
 #include "reader/finish_files.h"
 #include "reader/reader_internal.h"
+#include "reader/record_sizes.h"
 #include "reader/safe_file.h"
 #include "writer/control_files.h"
 #include "writer/device_files.h"
@@ -66,6 +69,21 @@ static const char *ap__string(const cJSON *object, const char *key)
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
+/* "0xfb,0xfc" */
+static void ap__read_l2_events(ap__device_view *v, const char *list)
+{
+    while (v->l2_event_count < sizeof(v->l2_events) / sizeof(v->l2_events[0])) {
+        char *end = NULL;
+        unsigned long event = strtoul(list, &end, 16);
+
+        if (end == list || event > UINT16_MAX) {
+            return;
+        }
+        v->l2_events[v->l2_event_count++] = (uint32_t)event;
+        list = *end == ',' ? end + 1 : end;
+    }
+}
+
 static void ap__read_info(ap__device_view *v, ap__notes *notes)
 {
     cJSON *json = ap__json(v, notes, "info.json", true);
@@ -83,6 +101,9 @@ static void ap__read_info(ap__device_view *v, ap__notes *notes)
     cJSON_Delete(json);
     json = ap__json(v, notes, "sample.json", false);
     (void)snprintf(v->metrics, sizeof(v->metrics), "%s", ap__string(json, "ai_core_metrics"));
+    (void)ap__utf8_clean(v->qos_events, sizeof(v->qos_events) - 1, ap__string(json, "qosEvents"),
+                         strlen(ap__string(json, "qosEvents")));
+    ap__read_l2_events(v, ap__string(json, "l2CacheTaskProfilingEvents"));
     v->pmu_by_task = strcmp(ap__string(json, "ai_core_profiling_mode"), "task-based") == 0;
     cJSON_Delete(json);
 }
@@ -145,6 +166,18 @@ static bool ap__view_open(ap__reader *reader, ap__device_view *v, uint32_t devic
     return true;
 }
 
+static void ap__view_align(ap__reader *reader, ap__device_view *v)
+{
+    if (!reader->aligned) {
+        return;
+    }
+    v->clock.has_wall = reader->meta.clock.has_wall;
+    v->clock.wall_offset_ns = reader->meta.clock.wall_offset_ns;
+    if (ap__device_clock_read(&v->precise, reader->ext_fd, v->device, &reader->notes) != 0) {
+        ap__note(&reader->notes, "no memory for the clock of device_%" PRIu32, v->device);
+    }
+}
+
 /* "device_7": 7; -1: of another shape. */
 static int ap__device_number(const char *name)
 {
@@ -186,7 +219,10 @@ uint32_t ap__device_views_open(ap__reader *reader, ap__device_view *views, uint3
     }
     qsort(numbers, found, sizeof(numbers[0]), ap__by_number);
     for (uint32_t i = 0; i < found && count < max; i++) {
-        count += ap__view_open(reader, &views[count], (uint32_t)numbers[i]);
+        if (ap__view_open(reader, &views[count], (uint32_t)numbers[i])) {
+            ap__view_align(reader, &views[count]);
+            count++;
+        }
     }
     return count;
 }
@@ -199,12 +235,16 @@ void ap__device_views_close(ap__device_view *views, uint32_t count)
         }
         close(views[i].fd);
         ap__sources_free(&views[i].sources);
+        ap__device_clock_free(&views[i].precise);
     }
 }
 
 uint64_t ap__device_wall_ns(const ap__device_view *view, uint64_t cycles)
 {
-    return ap__host_clock_wall_ns(&view->clock, ap__host_clock_ns(&view->clock, cycles));
+    return ap__host_clock_wall_ns(&view->clock,
+                                  view->precise.count >= 2
+                                      ? ap__device_clock_ns(&view->precise, cycles)
+                                      : ap__host_clock_ns(&view->clock, cycles));
 }
 
 uint64_t ap__device_mono_wall_ns(const ap__device_view *view, uint64_t mono_ns)
@@ -230,42 +270,21 @@ bool ap__device_records(const ap__device_view *view, ap__reader *reader, const c
     return true;
 }
 
-/* Of the files whose records must not be torn; 0: lines of text, or not known. */
-static uint32_t ap__record_bytes(const char *name, uint32_t chip)
-{
-    static const struct {
-        const char *stem;
-        uint32_t bytes;
-        uint32_t of_v6; /* on chips 15 and later */
-    } files[] = {{"stars_soc.data.", 64, 32},     {"ffts_profile.data.", 128, 128},
-                 {"ts_track.data.", 40, 40},      {"hwts.data.", 64, 64},
-                 {"aicore.data.", 128, 128},      {"l2_cache.data.", 72, 72},
-                 {"lpmFreqConv.data.", 888, 888}, {"lpmInfoConv.data.", 888, 888},
-                 {"socpmu.data.", 80, 80},        {"stars_soc_profile.data.", 64, 64},
-                 {"aicpu.data.", 256, 256},       {"hbm.data.", 24, 24},
-                 {"ddr.data.", 20, 20},           {"llc.data.", 24, 24},
-                 {"npu_mem.app.", 32, 32},        {"npu_mem.data.", 32, 32},
-                 {"npu_module_mem.data.", 24, 24}, {"qos.data.", 64, 64},
-                 {"pcie.data.", 96, 96},          {"ub.data.", 128, 128},
-                 {"tscpu.data.", 304, 304}};
-
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (strncmp(name, files[i].stem, strlen(files[i].stem)) == 0) {
-            return chip >= 15 ? files[i].of_v6 : files[i].bytes;
-        }
-    }
-    return 0;
-}
-
-int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap__notes *notes)
+int ap__device_view_finish(ap__device_view *view, int ext_fd, const ap__clock_point *end,
+                           ap__notes *notes)
 {
     ap__device_dir dir = {view->fd, view->data_fd};
+    char *sizes = ap__record_sizes_read(ext_fd, view->device, notes);
+    char reserve[48];
     int rc = 0;
 
+    (void)snprintf(reserve, sizeof(reserve), AP_EXT_DEVICE_RESERVE_NAME ".%" PRIu32, view->device);
+    (void)unlinkat(ext_fd, reserve, 0);
     for (uint32_t i = 0; i < view->sources.count; i++) {
         view->sources.list[i].record_size =
-            ap__record_bytes(view->sources.list[i].name, view->chip);
+            ap__record_size_of(sizes, view->sources.list[i].name, view->chip);
     }
+    free(sizes);
     if (view->data_fd >= 0) {
         rc = ap__finish_sources(view->data_fd, &view->sources, NULL, notes);
     }

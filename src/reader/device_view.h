@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "reader/device_clock.h"
 #include "reader/meta.h"
 #include "reader/reader.h"
 #include "reader/slice_cursor.h"
@@ -24,8 +25,12 @@ typedef struct ap__device_view {
     bool finished; /* there is an end_info */
     bool pmu_by_task;
     char metrics[64]; /* of sample.json: "PipeUtilization", "" */
+    char qos_events[256]; /* the same: names, with commas between */
+    uint32_t l2_events[8]; /* numbers of the counters in l2_cache.data, in their order */
+    uint32_t l2_event_count;
     ap__host_clock
         clock; /* device cycles to the host's CLOCK_MONOTONIC_RAW, and that to wall clock */
+    ap__device_clock precise; /* of an aligned reader (ap__reader_align), else empty */
     uint64_t mono_raw_ns; /* the device's CLOCK_MONOTONIC_RAW when the clocks were compared */
     char ctrl_cpu[64];    /* "0": the cores that run the system, and the AI CPU's */
     char ai_cpu[64];
@@ -37,8 +42,9 @@ uint32_t ap__device_views_open(ap__reader *reader, ap__device_view *views, uint3
 void ap__device_views_close(ap__device_view *views, uint32_t count);
 
 /* Ends the directory of a device whose capture was killed: torn records are cut, .done files and
- * end_info written. 0 or errno. */
-int ap__device_view_finish(ap__device_view *view, const ap__clock_point *end, ap__notes *notes);
+ * end_info written. ext_fd: host/.aclprof. 0 or errno. */
+int ap__device_view_finish(ap__device_view *view, int ext_fd, const ap__clock_point *end,
+                           ap__notes *notes);
 
 /* Wall clock, ns since 1970, of device cycles. */
 uint64_t ap__device_wall_ns(const ap__device_view *view, uint64_t cycles);

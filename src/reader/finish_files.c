@@ -12,6 +12,7 @@
 
 #include "format/ext_wire.h"
 #include "reader/dictionaries.h"
+#include "reader/record_sizes.h"
 #include "reader/safe_file.h"
 #include "writer/file_io.h"
 
@@ -76,11 +77,29 @@ int ap__finish_control(int host_fd, ap__notes *notes)
     return rc;
 }
 
+/* Where the hole at the end of the file begins; size when there is none. */
+static uint64_t ap__data_end(int fd, uint64_t size)
+{
+    uint64_t end = 0;
+
+    while (end < size) {
+        off_t data = lseek(fd, (off_t)end, SEEK_DATA);
+        off_t hole = data >= 0 ? lseek(fd, data, SEEK_HOLE) : -1;
+
+        if (hole < 0 || (uint64_t)hole <= end) {
+            return data < 0 && errno == ENXIO ? end : size;
+        }
+        end = (uint64_t)hole;
+    }
+    return size;
+}
+
 /* Length up to and with the last newline. */
 static uint64_t ap__whole_lines(int fd, uint64_t size)
 {
     char chunk[AP_TAIL_CHUNK];
 
+    size = ap__data_end(fd, size);
     while (size != 0) {
         size_t n = size < sizeof(chunk) ? (size_t)size : sizeof(chunk);
         const char *newline = NULL;
@@ -109,8 +128,12 @@ static uint64_t ap__whole_bytes(int fd, const ap__source *source, uint32_t at, u
     if (at + 1 != source->slice_count) {
         return size;
     }
-    if (source->kind == AP_SOURCE_DICTIONARY) {
+    if (source->kind == AP_SOURCE_DICTIONARY || record == AP_RECORD_LINES ||
+        (source->kind == AP_SOURCE_OTHER && ap__record_is_host_text(source->name))) {
         return ap__whole_lines(fd, size);
+    }
+    if (source->record_size != 0) { /* a device's file, each slice of whole records */
+        return size - size % record;
     }
     if (record == 0 || source->slices[0].number != 0) {
         return size;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/utf8.h"
 #include "reader/safe_file.h"
 
 #define AP_CONTROL_MAX ((size_t)2 << 20) /* no control file of the vendor's is larger */
@@ -16,8 +17,7 @@ static void ap__copy_text(char *out, size_t size, const cJSON *item)
     size_t n = 0;
 
     if (cJSON_IsString(item) && item->valuestring != NULL) {
-        n = strnlen(item->valuestring, size - 1);
-        memcpy(out, item->valuestring, n);
+        n = ap__utf8_clean(out, size - 1, item->valuestring, strlen(item->valuestring));
     }
     out[n] = '\0';
 }
@@ -176,11 +176,16 @@ static void ap__read_info(int host_fd, ap__meta *meta, ap__notes *notes)
 static void ap__read_sample(int host_fd, ap__meta *meta, ap__notes *notes)
 {
     cJSON *json = ap__read_json(host_fd, "sample.json", notes);
+    uint64_t hz = 0;
 
     if (json != NULL) {
         meta->has_sample = true;
         ap__copy_text(meta->devices, sizeof(meta->devices),
                       cJSON_GetObjectItemCaseSensitive(json, "devices"));
+        if (ap__json_u64(cJSON_GetObjectItemCaseSensitive(json, "host_disk_freq"), &hz) &&
+            hz <= 1000000) {
+            meta->disk_hz = (uint32_t)hz;
+        }
         cJSON_Delete(json);
     }
 }

@@ -39,6 +39,7 @@ typedef struct ap__meta {
     uint32_t clock_ticks; /* a second, of CPU times */
     uint64_t memory_kb;
     uint64_t net_mbit; /* of all cards together */
+    uint32_t disk_hz;  /* samples of disk use a second; 0: not told */
     int64_t rank;
     uint64_t begin_wall_us; /* of start_info */
     uint64_t begin_mono_ns;

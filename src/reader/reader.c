@@ -178,3 +178,39 @@ const ap__reader_account *ap__reader_account_of(const ap__reader *reader)
 {
     return reader->account;
 }
+
+bool ap__reader_wall_offset(const ap__reader *reader, int64_t *offset_ns, uint64_t *error_ns)
+{
+    const ap__reader_account *a = reader->account;
+    const ap__clock_point *point = a != NULL && a->point_count != 0 ? &a->points[0] : NULL;
+
+    if (point == NULL && reader->arena.state == AP_ARENA_READY) {
+        point = &reader->arena.start;
+    }
+    if (point != NULL && point->real_ns != 0 && point->mono_raw_ns != 0) {
+        *offset_ns = (int64_t)(point->real_ns - point->mono_raw_ns);
+        *error_ns = point->error_ns;
+        return true;
+    }
+    *offset_ns = reader->meta.clock.wall_offset_ns;
+    *error_ns = 1000; /* start_info has microseconds */
+    return reader->meta.clock.has_wall;
+}
+
+void ap__reader_align(ap__reader *reader, int64_t shift_ns)
+{
+    uint64_t error = 0;
+
+    reader->aligned = true;
+    if (!ap__reader_wall_offset(reader, &reader->meta.clock.wall_offset_ns, &error)) {
+        return;
+    }
+    reader->meta.clock.has_wall = true;
+    reader->meta.clock.wall_offset_ns += shift_ns;
+    if (reader->meta.begin_mono_ns != 0) {
+        reader->meta.begin_wall_us = ap__reader_wall_ns(reader, reader->meta.begin_mono_ns) / 1000;
+    }
+    if (reader->meta.end_mono_ns != 0) {
+        reader->meta.end_wall_us = ap__reader_wall_ns(reader, reader->meta.end_mono_ns) / 1000;
+    }
+}

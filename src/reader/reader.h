@@ -63,6 +63,13 @@ const char *ap__reader_category_name(const ap__reader *reader, uint32_t category
 /* Wall clock, ns since 1970, of CLOCK_MONOTONIC_RAW ns. */
 uint64_t ap__reader_wall_ns(const ap__reader *reader, uint64_t mono_raw_ns);
 
+/* Before anything else is read: wall clock times are exact to the nanosecond of the snapshots, not
+ * to the microsecond of start_info, and later by shift_ns; device times follow the snapshots of
+ * their clocks. The vendor's tables have other times then. */
+void ap__reader_align(ap__reader *reader, int64_t shift_ns);
+/* Wall clock minus CLOCK_MONOTONIC_RAW at the start, and a bound of its error. false: not known. */
+bool ap__reader_wall_offset(const ap__reader *reader, int64_t *offset_ns, uint64_t *error_ns);
+
 /* ---- stamps ---- */
 
 /* Texts are NUL-terminated and valid until the next call for the same reader; NULL: none. */

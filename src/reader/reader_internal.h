@@ -32,7 +32,7 @@ typedef struct ap__stamp_reader {
     uint32_t join_count;
     char *joined; /* text of the join given out last */
     ap__wire_tx current;
-    char message[AP_TX_MESSAGE_BYTES + 1];
+    char message[AP_TX_MESSAGE_BYTES * 3 + 1]; /* repaired UTF-8 may be longer */
 } ap__stamp_reader;
 
 struct ap__reader {
@@ -48,11 +48,15 @@ struct ap__reader {
     ap__arena_view arena;
     ap__notes notes;
     ap__reader_account *account;
+    bool aligned;
     ap__stamp_reader stamps;
 };
 
 /* Parses account.json of directory ext_fd. NULL when there is none or it is damaged (a note). */
 ap__reader_account *ap__account_read(int ext_fd, ap__notes *notes);
+/* cJSON keeps numbers as doubles: integers outside strings get quotes first, so that none loses
+ * bits. Text without other numbers; NULL without memory. */
+char *ap__quote_integers(const char *text, size_t length);
 void ap__account_free(ap__reader_account *account);
 
 #endif

@@ -244,7 +244,7 @@ static int ap__finish_devices(ap__recovery *r)
         count = ap__device_views_open(reader, views, AP_RECOVER_DEVICES);
     }
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        rc = ap__device_view_finish(&views[i], &end, r->notes);
+        rc = ap__device_view_finish(&views[i], r->ext_fd, &end, r->notes);
     }
     ap__device_views_close(views, count);
     free(views);
@@ -354,6 +354,7 @@ static int ap__remove_rings(ap__recovery *r)
 {
     int rc = ap__unlink(r->ext_fd, AP_EXT_RESERVE_NAME);
 
+    rc = rc != 0 ? rc : ap__unlink(r->ext_fd, AP_EXT_DEVICES_RESERVE_NAME);
     if (rc == 0 && r->view.state == AP_ARENA_DAMAGED) {
         rc = ap__set_aside(r, AP_ARENA_POINTER_NAME);
         return rc != 0 ? rc : ap__set_aside(r, AP_ARENA_NAME);

@@ -186,18 +186,29 @@ static bool ap__open_slice(ap__slice_cursor *cursor)
     return true;
 }
 
-/* Skips the whole records of a hole: they are zeros. */
+/* Skips the whole records of a hole: they are zeros. So is what is left in the buffer of the first
+ * of them, when the record size does not divide the buffer's. */
 static void ap__skip_zeros(ap__slice_cursor *cursor)
 {
-    uint64_t data = 0;
+    uint32_t kept = cursor->filled - cursor->first;
+    uint64_t begin = cursor->offset - kept;
     uint64_t skip = 0;
 
-    if (cursor->first != cursor->filled) {
+    if (kept != 0 && cursor->record_started) {
         return;
     }
-    data = ap__skip_hole(cursor->fd, cursor->offset, cursor->end);
-    skip = (data - cursor->offset) / cursor->record_size;
-    cursor->offset += skip * cursor->record_size;
+    for (uint32_t i = cursor->first; i < cursor->filled; i++) {
+        if (cursor->buffer[i] != 0) {
+            return;
+        }
+    }
+    skip = (ap__skip_hole(cursor->fd, cursor->offset, cursor->end) - begin) / cursor->record_size;
+    if (skip == 0) {
+        return;
+    }
+    cursor->first = 0;
+    cursor->filled = 0;
+    cursor->offset = begin + skip * cursor->record_size;
     cursor->bad_here += skip;
     cursor->bad_records += skip;
     cursor->record_index += (uint32_t)skip;
@@ -206,15 +217,16 @@ static void ap__skip_zeros(ap__slice_cursor *cursor)
 /* More bytes behind those in the buffer; false when the slice has no more. */
 static bool ap__fill(ap__slice_cursor *cursor)
 {
-    uint32_t kept = cursor->filled - cursor->first;
+    uint32_t kept = 0;
     uint64_t want = 0;
     int64_t got = 0;
     char why[128];
 
+    ap__skip_zeros(cursor);
+    kept = cursor->filled - cursor->first;
     memmove(cursor->buffer, cursor->buffer + cursor->first, kept);
     cursor->first = 0;
     cursor->filled = kept;
-    ap__skip_zeros(cursor);
     want = cursor->end - cursor->offset;
     if (want > AP_CURSOR_BUFFER - kept) {
         want = AP_CURSOR_BUFFER - kept;

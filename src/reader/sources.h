@@ -28,7 +28,7 @@ typedef struct ap__source {
     const char *tag; /* last part of the name */
     ap__source_kind kind;
     bool aging;
-    uint32_t record_size; /* of a device's file, when somebody has told; else 0 */
+    uint32_t record_size; /* of a device's file, when somebody has told (AP_RECORD_LINES); else 0 */
     ap__source_slice *slices;
     uint32_t slice_count;
 } ap__source;

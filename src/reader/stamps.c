@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/utf8.h"
 #include "reader/reader_internal.h"
 
 #define AP_SEGMENT_FULL 152u           /* as long: more may follow (cut at a character) */
@@ -109,7 +110,7 @@ static void ap__give_single(ap__reader *reader, const ap__raw_record *raw, const
     const char *whole = NULL;
 
     ap__fill(reader, raw, tx, out);
-    memcpy(s->message, tx->message, length);
+    length = ap__utf8_clean(s->message, sizeof(s->message) - 1, tx->message, length);
     s->message[length] = '\0';
     out->message = s->message;
     out->message_length = length;
@@ -125,6 +126,28 @@ static void ap__give_single(ap__reader *reader, const ap__raw_record *raw, const
     out->call_stack = ap__name(reader, raw->stack_id);
 }
 
+/* Only as a whole: a character may lie in two segments. */
+static void ap__clean_join(ap__join *join)
+{
+    size_t most = join->length * AP_UTF8_GROWTH;
+    char *text = NULL;
+
+    if (ap__utf8_is_clean(join->text, join->length)) {
+        return;
+    }
+    text = malloc(most + 1);
+    if (text == NULL) {
+        for (size_t i = 0; i < join->length; i++) {
+            join->text[i] = (unsigned char)join->text[i] < 0x80 ? join->text[i] : '?';
+        }
+        return;
+    }
+    join->length = ap__utf8_clean(text, most, join->text, join->length);
+    text[join->length] = '\0';
+    free(join->text);
+    join->text = text;
+}
+
 static void ap__give_join(ap__reader *reader, uint32_t at, ap__stamp_record *out)
 {
     ap__stamp_reader *s = &reader->stamps;
@@ -132,6 +155,7 @@ static void ap__give_join(ap__reader *reader, uint32_t at, ap__stamp_record *out
 
     memmove(&s->joins[at], &s->joins[at + 1], (s->join_count - at - 1) * sizeof(join));
     s->join_count--;
+    ap__clean_join(&join);
     free(s->joined);
     s->joined = join.text;
     ap__fill(reader, &join.first, &join.tx, out);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/utf8.h"
+
 static int ap__grow(void **array, size_t *room, size_t need, size_t item)
 {
     size_t want = *room != 0 ? *room : 64;
@@ -30,19 +32,24 @@ static int ap__grow(void **array, size_t *room, size_t need, size_t item)
 
 int ap__text_map_add(ap__text_map *map, uint64_t key, const char *text, size_t length)
 {
+    bool clean = true;
+    size_t most = 0;
     ap__text_entry *entry = NULL;
     void *entries = map->entries;
     void *bytes = map->text;
     int rc = 0;
 
-    if (length >= AP_TEXT_MAP_LIMIT - map->text_size) {
+    length = strnlen(text, length); /* a damaged one may have a NUL inside */
+    clean = ap__utf8_is_clean(text, length);
+    most = clean ? length : length * AP_UTF8_GROWTH;
+    if (length >= AP_TEXT_MAP_LIMIT || most >= AP_TEXT_MAP_LIMIT - map->text_size) {
         map->full = true;
         return ENOSPC;
     }
     rc = ap__grow(&entries, &map->room, map->count + 1, sizeof(*map->entries));
     map->entries = entries;
     if (rc == 0) {
-        rc = ap__grow(&bytes, &map->text_room, map->text_size + length + 1, 1);
+        rc = ap__grow(&bytes, &map->text_room, map->text_size + most + 1, 1);
         map->text = bytes;
     }
     if (rc != 0) {
@@ -52,9 +59,13 @@ int ap__text_map_add(ap__text_map *map, uint64_t key, const char *text, size_t l
     entry->key = key;
     entry->offset = map->text_size;
     entry->length = length;
-    memcpy(map->text + map->text_size, text, length);
-    map->text[map->text_size + length] = '\0';
-    map->text_size += length + 1;
+    if (clean) {
+        memcpy(map->text + map->text_size, text, length);
+    } else {
+        entry->length = ap__utf8_clean(map->text + map->text_size, most, text, length);
+    }
+    map->text[map->text_size + entry->length] = '\0';
+    map->text_size += entry->length + 1;
     return 0;
 }
 

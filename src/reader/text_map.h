@@ -26,7 +26,8 @@ typedef struct ap__text_map {
     bool full; /* the limit was met, later texts are missing */
 } ap__text_map;
 
-/* 0 or errno (ENOMEM, ENOSPC at the limit). Not after ap__text_map_seal. */
+/* 0 or errno (ENOMEM, ENOSPC at the limit). Not after ap__text_map_seal. What is no UTF-8 is
+ * replaced: whoever shows the text need not care. */
 int ap__text_map_add(ap__text_map *map, uint64_t key, const char *text, size_t length);
 /* Ends filling. */
 void ap__text_map_seal(ap__text_map *map);

@@ -5,12 +5,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "acl/acl_prof.h"
+#include "base/own_thread.h"
 #include "reporter/vendor.h"
 
 /* bits that callbacks get beyond the capture's */
@@ -291,22 +291,14 @@ static void *ap__tell_late(void *argument)
 static bool ap__start_late(const ap__module *m)
 {
     ap__module *own = malloc(sizeof(*own));
-    pthread_t thread;
-    sigset_t all;
-    sigset_t saved;
     bool ok = false;
 
     if (own == NULL) {
         return false;
     }
     *own = *m;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    ok = pthread_create(&thread, NULL, ap__tell_late, own) == 0;
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
-    if (ok) {
-        (void)pthread_detach(thread);
-    } else {
+    ok = ap__own_thread(NULL, "aclprof-modules", ap__tell_late, own) == 0;
+    if (!ok) {
         free(own);
     }
     return ok;

@@ -5,66 +5,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "reporter/report.h"
-
-static const char *const ap__names[AP_VENDOR_CALLS] = {
-    [AP_VENDOR_API] = "MsprofReportApi",
-    [AP_VENDOR_EVENT] = "MsprofReportEvent",
-    [AP_VENDOR_COMPACT] = "MsprofReportCompactInfo",
-    [AP_VENDOR_ADDITIONAL] = "MsprofReportAdditionalInfo",
-    [AP_VENDOR_BATCH] = "MsprofReportBatchAdditionalInfo",
-    [AP_VENDOR_TYPE] = "MsprofRegTypeInfo",
-    [AP_VENDOR_FORMAT] = "MsprofRegDataFormat",
-    [AP_VENDOR_HASH] = "MsprofGetHashId",
-    [AP_VENDOR_REGISTER] = "MsprofRegisterCallback",
-    [AP_VENDOR_SET_DEVICE] = "MsprofNotifySetDevice",
-    [AP_VENDOR_CYCLES] = "MsprofSysCycleTime",
-    [AP_VENDOR_HOST_FREQ] = "MsprofHostFreqIsEnable",
-    [AP_VENDOR_INIT] = "MsprofInit",
-    [AP_VENDOR_FINALIZE] = "MsprofFinalize",
-    [AP_VENDOR_START] = "MsprofStart",
-    [AP_VENDOR_STOP] = "MsprofStop",
-    [AP_VENDOR_REPORT_DATA] = "MsprofReportData",
-};
-
-static char ap__none; /* its address: looked for, not there */
-
-/* A function of src/shim/shim.c leads back here: what is behind that object, it can tell. */
-static void *ap__past_shims(void *fn, const char *name)
-{
-    void *(*next)(const char *name) = NULL;
-    int64_t distance = 0;
-
-    while (fn != NULL && ((uintptr_t)fn & 31) == 0 &&
-           memcmp((const char *)fn + 16, "APSHIM01", 8) == 0) {
-        memcpy(&distance, (const char *)fn + 24, sizeof(distance));
-        *(void **)&next = (char *)fn + 24 + distance;
-        fn = next(name);
-    }
-    return fn;
-}
-
-void *ap__vendor_next(ap__vendor_call call)
-{
-    static _Atomic(void *) found[AP_VENDOR_CALLS];
-    void *fn = atomic_load_explicit(&found[call], memory_order_relaxed);
-
-    if (fn == NULL) {
-        int saved = errno;
-
-        fn = ap__past_shims(dlsym(RTLD_NEXT, ap__names[call]), ap__names[call]);
-        fn = fn != NULL ? fn : &ap__none;
-        atomic_store_explicit(&found[call], fn, memory_order_relaxed);
-        errno = saved;
-    }
-    return fn != &ap__none ? fn : NULL;
-}
-
-/* ---- attached ---- */
+#include "subscribe/op_feed.h"
 
 typedef int32_t (*ap__register_fn)(int32_t type, void *callback, uint32_t len);
 typedef int32_t (*ap__command_fn)(void *command, uint32_t len);
@@ -74,6 +19,8 @@ static _Atomic(ap__command_fn) ap__command_at;
 static void (*_Atomic ap__set_device)(uint32_t device, bool set);
 static bool ap__attached; /* under the session's lock, as ap__told_init */
 static bool ap__told_init; /* its modules were told, and not yet of the end of it */
+/* a tool in its place may send the command on to us */
+static __thread bool ap__telling __attribute__((tls_model("initial-exec")));
 
 /* Asking the loader in vain would be at odds with forks of other threads, which must not find its
  * locks taken: so it is asked only when there is something to be had. */
@@ -127,6 +74,9 @@ static int32_t ap__on_event(uint32_t aging, const MsprofEvent *record)
 
 static int32_t ap__on_compact(uint32_t aging, const void *record, uint32_t len)
 {
+    if (record != NULL && len >= sizeof(ap__wire_compact) - AP_WIRE_COMPACT_DATA) {
+        ap__op_feed(aging != 0, record, len);
+    }
     return ap__report_compact(aging != 0, record, len);
 }
 
@@ -199,12 +149,17 @@ bool ap__vendor_tell(const MsprofCommandHandle *handle)
     ap__command_fn fn = atomic_load(&ap__command_at);
     MsprofCommandHandle own = *handle;
     bool end = handle->type == MSPROF_COMMAND_FINALIZE;
+    bool told = false;
 
     /* the last capture has ended before the session does */
-    if (fn == NULL || !(ap__attached || (end && ap__told_init)) ||
-        fn(&own, sizeof(own)) != MSPROF_OK) {
+    if (fn == NULL || ap__telling || !(ap__attached || (end && ap__told_init))) {
         return false;
     }
-    ap__told_init = !end;
-    return true;
+    ap__telling = true;
+    told = fn(&own, sizeof(own)) == MSPROF_OK;
+    ap__telling = false;
+    if (told) {
+        ap__told_init = !end;
+    }
+    return told;
 }

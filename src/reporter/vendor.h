@@ -31,12 +31,26 @@ typedef enum ap__vendor_call {
     AP_VENDOR_START,
     AP_VENDOR_STOP,
     AP_VENDOR_REPORT_DATA,
+    AP_VENDOR_OP_TIME,
+    AP_VENDOR_OP_ID,
+    AP_VENDOR_OP_VALUE,
+    AP_VENDOR_OP_ATTRIBUTE,
     AP_VENDOR_CALLS
 } ap__vendor_call;
 
 /* The next function of the name behind this library; NULL: none. Looked for once. May wait for the
  * loader: not under a lock of ours. */
 void *ap__vendor_next(ap__vendor_call call);
+
+/* A call of it. Begin gives the function to call, or NULL: nothing is behind us, or all of it is
+ * calling us already; then there is no end. */
+typedef struct ap__hop {
+    uint32_t outer;
+} ap__hop;
+void *ap__hop_begin(ap__hop *hop, ap__vendor_call call);
+void ap__hop_end(const ap__hop *hop);
+/* Whether this thread is in such a call already: what is done beside it has been done. */
+bool ap__hop_again(ap__vendor_call call);
 
 /* Looks for a libprofapi.so that is not this library. As above. set_device: what is done about a
  * device that it tells of. */

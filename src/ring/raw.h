@@ -4,6 +4,7 @@
 #ifndef AP_RING_RAW_H_
 #define AP_RING_RAW_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/raw_record.h"
@@ -21,5 +22,9 @@ typedef enum ap__raw_result {
  * whole is padded with zeros to the class's size. At most AP_RAW_MAX_BYTES in all. */
 ap__raw_result ap__raw_emit(uint32_t flags, const void *head, uint32_t head_bytes, const void *rest,
                             uint32_t rest_bytes);
+
+/* Records of a class of fixed size, side by side: all of them, one after the other, or none. *lost
+ * tells that they are not in the ring; a run counts as one loss. */
+ap__raw_result ap__raw_emit_run(uint32_t flags, const void *records, uint32_t count, bool *lost);
 
 #endif

@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "ring/thread.h"
 #include "session/devices.h"
 #include "session/errtext.h"
@@ -145,7 +144,6 @@ static void *ap__keep_time(void *arg)
     struct timespec t = ap__loaded;
 
     ap__thread_helps = true;
-    (void)pthread_setname_np(pthread_self(), "aclprof-timer");
     ap__sleep_to(&t, ap__auto.delay_ms);
     ap__outside_record(number);
     if (ap__auto.duration_ms != 0) {
@@ -168,26 +166,15 @@ static bool ap__is_early(void)
 
 static bool ap__start_timer(void)
 {
-    pthread_attr_t attr;
-    pthread_t thread;
-    sigset_t all;
-    sigset_t saved;
-    int rc = pthread_attr_init(&attr);
+    bool started = false;
 
-    if (rc == 0) {
-        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &saved);
-        atomic_fetch_add(&ap__helper_threads, 1);
-        rc = pthread_create(&thread, &attr, ap__keep_time,
-                            (void *)(uintptr_t)ap__outside_number());
-        if (rc != 0) {
-            atomic_fetch_sub(&ap__helper_threads, 1);
-        }
-        pthread_sigmask(SIG_SETMASK, &saved, NULL);
-        (void)pthread_attr_destroy(&attr);
+    atomic_fetch_add(&ap__helper_threads, 1);
+    started = ap__own_thread(NULL, "aclprof-timer", ap__keep_time,
+                             (void *)(uintptr_t)ap__outside_number()) == 0;
+    if (!started) {
+        atomic_fetch_sub(&ap__helper_threads, 1);
     }
-    return rc == 0;
+    return started;
 }
 
 /* ---- beginning ---- */

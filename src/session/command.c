@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reporter/mstx_domains.h"
 #include "session/command_parse.h"
 #include "session/devices.h"
 #include "session/errtext.h"
@@ -55,6 +56,7 @@ static aclError ap__begin(void)
         ap__log(AP_LOG_WARN, "the capture that the configuration asks for cannot begin: %s",
                 ap__last_error());
         (void)ap__session_end();
+        ap__mstx_choose("", "");
     }
     return code;
 }
@@ -78,9 +80,11 @@ static int32_t ap__init_locked(const ap__command_config *c)
         return 0;
     }
     ap__wanted = c->config;
+    ap__mstx_choose(c->mstx_include, c->mstx_exclude);
     ap__session.settings = c->settings;
     if (c->settings.path[0] == '\0' && !ap__default_output(ap__session.settings.path)) {
         ap__session.settings = (ap__settings){0};
+        ap__mstx_choose("", "");
         return AP_COMMAND_BAD;
     }
     memcpy(ap__session.path, ap__session.settings.path, sizeof(ap__session.path));
@@ -130,6 +134,7 @@ int32_t ap__command_finalize(void)
     if (ap__session.command == AP_COMMAND_WAITS || ap__session.command == AP_COMMAND_RUNS) {
         code = ap__session_end();
         ap__session.command = AP_COMMAND_NONE;
+        ap__mstx_choose("", "");
     }
     ap__session_leave();
     return code;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/command_parse.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "session/capability.h"
 #include "session/errtext.h"
 #include "session/path.h"
+#include "writer/json_parse.h"
 
 static const char ap__api[] = "MsprofInit";
 
@@ -22,6 +22,8 @@ typedef enum ap__key_kind {
     AP_KEY_LEVEL,   /* on, off, l0 … l3: bits of the level */
     AP_KEY_SETTING, /* text or number of an aclprofConfigType */
     AP_KEY_DEVICES,
+    AP_KEY_INCLUDE, /* domains of mstx */
+    AP_KEY_EXCLUDE,
     AP_KEY_UNUSED /* known, without an effect here */
 } ap__key_kind;
 
@@ -81,6 +83,8 @@ static const ap__key ap__sample_keys[] = {
     {"host_sys", AP_KEY_SETTING, ACL_PROF_HOST_SYS},
     {"opType", AP_KEY_SETTING, ACL_PROF_OPTYPE},
     {"devices", AP_KEY_DEVICES, 0},
+    {"mstxDomainInclude", AP_KEY_INCLUDE, 0},
+    {"mstxDomainExclude", AP_KEY_EXCLUDE, 0},
 };
 
 static const char *const ap__metrics[] = {
@@ -206,6 +210,17 @@ static bool ap__set_devices(ap__command_config *c, const char *text)
     return true;
 }
 
+static bool ap__set_domains(char out[AP_DOMAINS_TEXT_MAX + 1], const ap__key *key, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length > AP_DOMAINS_TEXT_MAX) {
+        return ap__bad(key->name, "(text)", "it must be at most 1024 bytes");
+    }
+    memcpy(out, text, length + 1);
+    return true;
+}
+
 static bool ap__take(ap__command_config *c, const ap__key *key, const cJSON *item)
 {
     char number[32];
@@ -230,6 +245,10 @@ static bool ap__take(ap__command_config *c, const ap__key *key, const cJSON *ite
         return ap__set_setting(c, key, text);
     case AP_KEY_DEVICES:
         return ap__set_devices(c, text);
+    case AP_KEY_INCLUDE:
+        return ap__set_domains(c->mstx_include, key, text);
+    case AP_KEY_EXCLUDE:
+        return ap__set_domains(c->mstx_exclude, key, text);
     default:
         return true;
     }
@@ -272,7 +291,7 @@ static bool ap__take_all(ap__command_source source, const cJSON *root, ap__comma
 bool ap__command_parse(ap__command_source source, const char *json, size_t length,
                        ap__command_config *out)
 {
-    cJSON *root = cJSON_ParseWithLength(json, length);
+    cJSON *root = ap__json_parse(json, length);
     bool ok = false;
 
     memset(out, 0, sizeof(*out));

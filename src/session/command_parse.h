@@ -9,8 +9,12 @@
 #include "session/registry.h"
 #include "session/settings.h"
 
+#define AP_DOMAINS_TEXT_MAX 1024u
+
 typedef struct ap__command_config {
     bool on;
+    char mstx_include[AP_DOMAINS_TEXT_MAX + 1]; /* domains with commas; "": all */
+    char mstx_exclude[AP_DOMAINS_TEXT_MAX + 1];
     ap__config config;
     ap__settings settings; /* path: the output, "" when not told */
 } ap__command_config;

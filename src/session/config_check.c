@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "session/capability.h"
 #include "session/devices.h"
@@ -57,6 +58,86 @@ aclError ap__config_default(const char *api, ap__config *out)
     }
     return ACL_SUCCESS;
 }
+
+/* ---- devices ---- */
+
+static aclError ap__bad_number(const char *api, const char *param, uint32_t value,
+                               const char *reason)
+{
+    char text[16];
+    int n = snprintf(text, sizeof(text), "%" PRIu32, value);
+
+    return ap__fail_value(ACL_ERROR_INVALID_PARAM, api, param, text, (size_t)n, "%s", reason);
+}
+
+static aclError ap__check_count(const char *api, uint32_t nums, int32_t count)
+{
+    char reason[96];
+
+    if (count < 0) {
+        return ap__fail(ACL_ERROR_INVALID_PARAM, AP_EK_BAD_VALUE, api,
+                        "Value [%" PRIu32 "] for parameter deviceNums is invalid. Reason: no "
+                        "Ascend driver was found, so that there are no devices (%s); pass "
+                        "deviceNums 0 and ACL_PROF_MSPROFTX (0x80) in dataTypeConfig to capture "
+                        "the host alone, or set ACLPROF_DRIVER=sim in the environment to use the "
+                        "simulated NPU.",
+                        nums, ap__devices_why_none());
+    }
+    if (nums > (uint32_t)count) {
+        (void)snprintf(reason, sizeof(reason), "the driver reports %" PRId32 " devices", count);
+        return ap__bad_number(api, "deviceNums", nums, reason);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError ap__check_devices(const char *api, const ap__config *config)
+{
+    int32_t count = ap__device_count();
+    aclError code = ap__check_count(api, config->device_count, count);
+    uint64_t seen = 0;
+    char reason[96];
+
+    for (uint32_t i = 0; i < config->device_count && code == ACL_SUCCESS; i++) {
+        uint32_t last = count < (int32_t)AP_MAX_DEVICES ? (uint32_t)count - 1 : AP_MAX_DEVICES - 1;
+        uint32_t device = config->devices[i];
+
+        if (device > last) {
+            (void)snprintf(reason, sizeof(reason), "the devices are 0 to %" PRIu32, last);
+            code = ap__bad_number(api, "deviceIdList", device, reason);
+        } else if ((seen & 1ull << device) != 0) {
+            code = ap__bad_number(api, "deviceIdList", device,
+                                  "the device is in the list twice; name it once");
+        } else {
+            seen |= 1ull << device;
+        }
+    }
+    return code;
+}
+
+aclError ap__config_set_devices(const char *api, ap__config *config, const uint32_t *devices,
+                                uint32_t nums)
+{
+    char text[24];
+    int n = 0;
+
+    if (nums > AP_MAX_DEVICES) {
+        return ap__bad_number(api, "deviceNums", nums, "it must be 0 to 64");
+    }
+    if (nums != 0) {
+        config->device_count = nums;
+        memcpy(config->devices, devices, nums * sizeof(*devices));
+        return ap__check_devices(api, config);
+    }
+    if ((config->requested & ACL_PROF_MSPROFTX) == 0) {
+        n = snprintf(text, sizeof(text), "0x%" PRIx64, config->requested);
+        return ap__fail_value(ACL_ERROR_INVALID_PARAM, api, "dataTypeConfig", text, (size_t)n,
+                              "with deviceNums 0 only ACL_PROF_MSPROFTX (0x80) can be captured; "
+                              "add that bit or name devices");
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- mask and metrics ---- */
 
 aclError ap__config_check_bits(const char *api, const ap__config *config)
 {

@@ -11,6 +11,11 @@ aclError ap__config_load(const char *api, const aclprofConfig *handle, ap__confi
 /* What aclprofStart(NULL) captures. ACL_ERROR_INVALID_PARAM when no device is set. */
 aclError ap__config_default(const char *api, ap__config *out);
 
+/* Copies the list, then looks at it: each a device of the driver's, and once; none is good for stamps
+ * alone. ACL_ERROR_INVALID_PARAM. */
+aclError ap__config_set_devices(const char *api, ap__config *config, const uint32_t *devices,
+                                uint32_t nums);
+
 /* The mask as such, as requested by the caller. */
 aclError ap__config_check_bits(const char *api, const ap__config *config);
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "ring/thread.h"
 #include "session/control_path.h"
 #include "session/control_window.h"
@@ -123,7 +123,6 @@ static void *ap__control_main(void *arg)
 {
     (void)arg;
     ap__thread_helps = true;
-    (void)pthread_setname_np(pthread_self(), "aclprof-control");
     while (ap__fd_is_ours()) {
         int due = ap__control_turn();
         struct pollfd p = {.fd = ap__control.fd, .events = POLLIN};
@@ -151,25 +150,14 @@ static void *ap__control_main(void *arg)
 
 static bool ap__start_thread(void)
 {
-    pthread_attr_t attr;
-    pthread_t thread;
-    sigset_t all;
-    sigset_t saved;
-    int rc = pthread_attr_init(&attr);
+    bool started = false;
 
-    if (rc == 0) {
-        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &saved);
-        atomic_fetch_add(&ap__helper_threads, 1);
-        rc = pthread_create(&thread, &attr, ap__control_main, NULL);
-        if (rc != 0) {
-            atomic_fetch_sub(&ap__helper_threads, 1);
-        }
-        pthread_sigmask(SIG_SETMASK, &saved, NULL);
-        (void)pthread_attr_destroy(&attr);
+    atomic_fetch_add(&ap__helper_threads, 1);
+    started = ap__own_thread(NULL, "aclprof-control", ap__control_main, NULL) == 0;
+    if (!started) {
+        atomic_fetch_sub(&ap__helper_threads, 1);
     }
-    return rc == 0;
+    return started;
 }
 
 /* Left by a process of this number that was killed: nobody listens. */

@@ -71,18 +71,23 @@ static aclError ap__open_collector(ap__capture *capture, const char *api)
 static void ap__open_host_sys(ap__capture *capture, const ap__settings *settings)
 {
     ap__capture_place place;
+    uint32_t lacking = 0;
     char text[64] = "";
     int rc = 0;
 
     ap__capture_place_of(capture, &place);
-    rc = ap__host_sys_open(place.data_fd, settings, &ap__side.host_sys);
+    rc = ap__host_sys_open(place.data_fd, settings, place.start_ns, &ap__side.host_sys);
     if (rc != 0) {
         ap__log(AP_LOG_WARN, "the host's load is not sampled: %s",
                 strerror_r(rc, text, sizeof(text)));
     }
-    if (ap__host_sys_lacking(settings) != 0) {
-        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: osrt and numa are not sampled (the vendor's "
-                             "collector runs perf and ltrace for them)");
+    lacking = ap__host_sys_lacking(settings);
+    if ((lacking & AP_HOST_NUMA) != 0) {
+        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: numa is not sampled");
+    }
+    if ((lacking & AP_HOST_OSRT) != 0) {
+        ap__log(AP_LOG_WARN, "ACL_PROF_HOST_SYS: osrt is not sampled: this kernel has no "
+                             "/proc/self/syscall");
     }
     if (ap__side.host_sys != NULL) {
         ap__capture_set_stored(capture, ap__sampled_bytes, ap__side.host_sys);

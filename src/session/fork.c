@@ -7,17 +7,20 @@
 #include <stdbool.h>
 
 #include "reporter/modules.h"
+#include "reporter/mstx_domains.h"
 #include "ring/gate.h"
 #include "ring/thread.h"
 #include "session/now.h"
 #include "session/session.h"
 #include "stamp/intern.h"
+#include "stamp/mstx_ranges.h"
 #include "stamp/pool.h"
 #include "stamp/range.h"
 #include "stamp/type_names.h"
 #include "subscribe/op_names.h"
 #include "subscribe/subscribe.h"
 #include "writer/capture.h"
+#include "writer/json_parse.h"
 #include "writer/texts.h"
 
 static pthread_once_t ap__install_once = PTHREAD_ONCE_INIT;
@@ -50,6 +53,7 @@ static void ap__prepare(void)
     ap__now_lock();
     ap__subscribe_lock();
     ap__op_names_lock();
+    ap__json_lock();
     ap__saved = saved;
     ap__held = held;
 }
@@ -58,6 +62,7 @@ static void ap__parent(void)
 {
     sigset_t saved = ap__saved;
 
+    ap__json_unlock();
     ap__op_names_unlock();
     ap__subscribe_unlock();
     ap__now_unlock();
@@ -80,6 +85,7 @@ static void ap__child(void)
 
     atomic_store_explicit(&ap__the_gate.key, 0, memory_order_relaxed);
     atomic_store_explicit(&ap__the_gate.reports, 0, memory_order_relaxed);
+    ap__json_unlock();
     ap__op_names_unlock();
     ap__subscribe_child();
     ap__now_unlock();
@@ -88,6 +94,8 @@ static void ap__child(void)
     ap__types_child();
     ap__intern_child();
     ap__range_child();
+    ap__mstx_ranges_child();
+    ap__mstx_domains_child();
     ap__stamp_pool_child();
     ap__threads_child();
     if (ap__held) {

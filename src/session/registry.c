@@ -84,6 +84,11 @@ static uint32_t ap__take_slot(void)
     return ap__slot_count++;
 }
 
+bool ap__registry_is_handle(const void *value)
+{
+    return (uintptr_t)value >> 48 == AP_TAG;
+}
+
 aclprofConfig *ap__registry_add(const ap__config *config)
 {
     ap__config *copy = malloc(sizeof(*copy));

@@ -19,6 +19,8 @@ typedef struct ap__config {
     uint64_t data_types; /* after the expansion rules */
 } ap__config;
 
+/* Whether a value looks like a handle of ours, live or not: then it is no address. */
+bool ap__registry_is_handle(const void *value);
 /* NULL when out of memory. */
 aclprofConfig *ap__registry_add(const ap__config *config);
 /* Copies the config; false when the handle is not live. */

@@ -210,10 +210,7 @@ static aclError ap__add_devices(const char *api, const ap__config *config)
             added.devices[added.device_count++] = config->devices[i];
         }
     }
-    if (added.device_count == 0) {
-        return ACL_SUCCESS;
-    }
-    if ((run->data_types & ACL_PROF_AICORE_METRICS) != 0 && config->metrics != run->metrics) {
+    if (added.device_count != 0 && (run->data_types & ACL_PROF_AICORE_METRICS) != 0 && config->metrics != run->metrics) {
         return ap__fail(ACL_ERROR_INVALID_PROFILING_CONFIG, AP_EK_BAD_CONFIG, api,
                         "Value [%" PRId32 "] for aicoreMetrics of device %" PRIu32 " is invalid. "
                         "Reason: the running capture, which the device would join, has the "
@@ -221,10 +218,11 @@ static aclError ap__add_devices(const char *api, const ap__config *config)
                         config->metrics, added.devices[0], run->metrics);
     }
     code = ap__check_devices(api, &added);
-    if (code == ACL_SUCCESS) {
-        code = ap__capture_ops->add_devices(run->capture, api, added.devices, added.device_count);
+    if (code == ACL_SUCCESS) { /* those that run try refused channels again */
+        code = ap__capture_ops->add_devices(run->capture, api, config->devices,
+                                            config->device_count);
     }
-    if (code == ACL_SUCCESS) {
+    if (code == ACL_SUCCESS && added.device_count != 0) {
         run->devices |= ap__device_bits(&added);
         ap__session_tell_start(run, ap__device_bits(&added));
     }

@@ -28,9 +28,25 @@ static ap__trace_fn ap__find(void)
     return fn;
 }
 
+static int (*_Atomic ap__point)(void *stream, uint64_t id, uint64_t model, uint16_t tag);
+
+void ap__runtime_use_simulator(int (*point)(void *stream, uint64_t id, uint64_t model,
+                                            uint16_t tag))
+{
+    atomic_store(&ap__point, point);
+}
+
 bool ap__runtime_trace(uint64_t id, uint16_t tag, void *stream)
 {
     ap__trace_fn fn = ap__find();
+    int (*point)(void *, uint64_t, uint64_t, uint16_t) = NULL;
 
-    return fn == NULL || fn(id, AP_NO_MODEL, tag, stream) == 0;
+    if (fn != NULL) {
+        return fn(id, AP_NO_MODEL, tag, stream) == 0;
+    }
+    point = atomic_load_explicit(&ap__point, memory_order_relaxed);
+    if (point != NULL) { /* streams that are not the simulator's are nobody's */
+        (void)point(stream, id, AP_NO_MODEL, tag);
+    }
+    return true;
 }

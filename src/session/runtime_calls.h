@@ -10,6 +10,11 @@
  * process: then there is nobody to ask. */
 bool ap__runtime_trace(uint64_t id, uint16_t tag, void *stream);
 
+/* Of the simulator, which has it when no runtime has. */
+void ap__runtime_use_simulator(int (*point)(void *stream, uint64_t id, uint64_t model,
+                                            uint16_t tag));
+
 #define AP_TRACE_MARK 11u
+#define AP_TRACE_RANGE 12u /* both ends */
 
 #endif

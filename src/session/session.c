@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "reporter/modules.h"
+#include "reporter/vendor.h"
 #include "session/arg_text.h"
 #include "session/autostart.h"
 #include "session/control_socket.h"
@@ -300,6 +301,14 @@ static aclError ap__subscribe_check(const char *api)
     return code;
 }
 
+/* No capture can run then. */
+static void ap__detach_unless_subscribed(void)
+{
+    if (!ap__subscribe_active() && ap__session.run.capture == NULL) {
+        ap__vendor_detach();
+    }
+}
+
 aclError ap__session_subscribe(uint32_t model, const aclprofSubscribeConfig *config)
 {
     static const char api[] = "aclprofModelSubscribe";
@@ -324,12 +333,15 @@ aclError ap__session_subscribe(uint32_t model, const aclprofSubscribeConfig *con
                         "nor counters are asked for; make the settings with 1 or with metrics.");
     }
     ap__devices_load();
+    ap__vendor_find(ap__session_device_set);
     ap__session_enter();
     code = ap__session.ending ? ap__fail(ACL_ERROR_PROFILING_FAILURE, AP_EK_INNER, api,
                                          "The process ends: no subscription can begin.")
                               : ap__subscribe_check(api);
     if (code == ACL_SUCCESS) {
+        ap__vendor_attach(); /* reports that did not come past us */
         code = ap__subscribe_model(api, model, &settings);
+        ap__detach_unless_subscribed();
     }
     ap__session_leave();
     return code;
@@ -344,6 +356,7 @@ aclError ap__session_unsubscribe(uint32_t model)
         ap__session_enter();
         code = ap__subscribe_check(api);
         code = code != ACL_SUCCESS ? code : ap__subscribe_end_model(api, model);
+        ap__detach_unless_subscribed();
         ap__session_leave();
     }
     return code;
@@ -356,6 +369,7 @@ aclError ap__session_stats(aclprofStats *out)
     if (code == ACL_SUCCESS) {
         ap__session_enter();
         ap__capture_ops->stats(ap__session.run.capture, out);
+        ap__subscribe_stats(out);
         ap__session_leave();
     }
     return code;

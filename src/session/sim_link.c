@@ -11,6 +11,7 @@
 #include "drivers/choose.h"
 #include "format/wire_report.h"
 #include "reporter/report.h"
+#include "session/runtime_calls.h"
 #include "session/set_device.h"
 #include "sim_runtime.h"
 #include "subscribe/op_match.h"
@@ -27,6 +28,8 @@
 #define AP_API_RT_WAIT 1012u
 
 typedef void (*ap__set_hook_fn)(simrtHook hook, void *user);
+typedef simrtError (*ap__point_fn)(simrtStream stream, uint64_t index, uint64_t model,
+                                   uint16_t tag);
 
 /* ---- names ---- */
 
@@ -182,11 +185,19 @@ static void ap__on_task(void *user, const simrtTask *task)
     errno = saved;
 }
 
+static _Atomic(ap__point_fn) ap__record_point;
+
+static int ap__on_point(void *stream, uint64_t id, uint64_t model, uint16_t tag)
+{
+    return (int)atomic_load(&ap__record_point)(stream, id, model, tag);
+}
+
 void ap__session_link_simulator(void)
 {
     static atomic_flag linked = ATOMIC_FLAG_INIT;
     const ap__driver *driver = ap__driver_peek();
     ap__set_hook_fn set_hook = NULL;
+    ap__point_fn point = NULL;
 
     if (driver == NULL || driver->ops == NULL || driver->ops->simulated == 0 ||
         atomic_flag_test_and_set(&linked)) {
@@ -195,10 +206,16 @@ void ap__session_link_simulator(void)
     ap__register_types();
     if (driver->library[0] == '\0') {
         set_hook = simrtSetProfilerHook;
+        point = simrtRecordPoint;
     } else { /* a stand-alone simulator has a runtime of its own */
         void *handle = dlopen(driver->library, RTLD_LAZY | RTLD_NOLOAD);
 
         *(void **)&set_hook = handle != NULL ? dlsym(handle, "simrtSetProfilerHook") : NULL;
+        *(void **)&point = handle != NULL ? dlsym(handle, "simrtRecordPoint") : NULL;
+    }
+    if (point != NULL) {
+        atomic_store(&ap__record_point, point);
+        ap__runtime_use_simulator(ap__on_point);
     }
     if (set_hook != NULL) {
         set_hook(ap__on_task, NULL);

@@ -18,7 +18,10 @@
 
 __attribute__((visibility("hidden"), used)) void *ap__shim_slots[AP_SHIM_COUNT];
 
-__attribute__((visibility("hidden"), used)) void *ap__shim_next(const char *name)
+/* The one function of its own: the library asks it what is behind this object. */
+__attribute__((visibility("default"), used)) void *ap__shim_next(const char *name);
+
+void *ap__shim_next(const char *name)
 {
     /* no tail call: the loader goes by the address that it returns to */
     void *volatile fn = dlsym(RTLD_NEXT, name);

@@ -19,9 +19,21 @@ typedef struct ap__entry {
     ap__op_run run;
 } ap__entry;
 
+/* A task of a model that is loaded. */
+typedef struct ap__fixed {
+    uint32_t key;
+    uint32_t next; /* in its bucket */
+    ap__op_launch launch;
+} ap__fixed;
+
 struct ap__op_match {
     uint32_t buckets[AP_BUCKETS];
     uint32_t free;
+    uint64_t missed;
+    ap__fixed *fixed;
+    uint32_t fixed_count;
+    uint32_t fixed_room;
+    uint32_t fixed_buckets[AP_BUCKETS];
     ap__entry entries[AP_ENTRIES];
 };
 
@@ -39,6 +51,7 @@ ap__op_match *ap__op_match_new(void)
     if (m != NULL) {
         for (uint32_t i = 0; i < AP_BUCKETS; i++) {
             m->buckets[i] = AP_NONE;
+            m->fixed_buckets[i] = AP_NONE;
         }
         for (uint32_t i = 0; i < AP_ENTRIES; i++) {
             m->entries[i].next = i + 1 < AP_ENTRIES ? i + 1 : AP_NONE;
@@ -49,6 +62,9 @@ ap__op_match *ap__op_match_new(void)
 
 void ap__op_match_free(ap__op_match *m)
 {
+    if (m != NULL) {
+        free(m->fixed);
+    }
     free(m);
 }
 
@@ -101,6 +117,43 @@ static ap__entry *ap__oldest(ap__op_match *m, uint32_t key, enum ap__news news)
     return NULL;
 }
 
+/* NULL: none. */
+static ap__fixed *ap__fixed_of(ap__op_match *m, uint32_t key)
+{
+    uint32_t i = m->fixed_buckets[(key * 2654435761u) >> 18];
+
+    while (i != AP_NONE && m->fixed[i].key != key) {
+        i = m->fixed[i].next;
+    }
+    return i != AP_NONE ? &m->fixed[i] : NULL;
+}
+
+bool ap__op_match_static(ap__op_match *m, uint16_t stream, uint16_t task,
+                         const ap__op_launch *launch)
+{
+    uint32_t key = (uint32_t)stream << 16 | task;
+    ap__fixed *f = ap__fixed_of(m, key);
+    uint32_t *bucket = &m->fixed_buckets[(key * 2654435761u) >> 18];
+
+    if (f == NULL && m->fixed_count == m->fixed_room) {
+        uint32_t room = m->fixed_room == 0 ? 256 : 2 * m->fixed_room;
+        ap__fixed *bigger = realloc(m->fixed, room * sizeof(*bigger));
+
+        if (bigger == NULL) {
+            return false;
+        }
+        m->fixed = bigger;
+        m->fixed_room = room;
+    }
+    if (f == NULL) {
+        f = &m->fixed[m->fixed_count];
+        *f = (ap__fixed){.key = key, .next = *bucket};
+        *bucket = m->fixed_count++;
+    }
+    f->launch = *launch; /* another model has got the ids */
+    return true;
+}
+
 static bool ap__complete(ap__op_match *m, ap__entry *e, ap__op_run *run)
 {
     if (!e->launched || !e->ended) {
@@ -138,19 +191,27 @@ void ap__op_match_start(ap__op_match *m, uint16_t stream, uint16_t task, uint64_
     ap__entry *e = ap__oldest(m, key, AP_STARTED);
 
     e = e != NULL ? e : ap__append(m, key, now_ms);
-    if (e != NULL) {
-        e->started = true;
-        e->run.start_cycles = cycles;
+    if (e == NULL) {
+        m->missed++;
+        return;
     }
+    e->started = true;
+    e->run.start_cycles = cycles;
 }
 
 bool ap__op_match_end(ap__op_match *m, uint16_t stream, uint16_t task, uint64_t cycles,
                       uint64_t now_ms, ap__op_run *run)
 {
     ap__entry *e = ap__oldest(m, ap__key(stream, task), AP_ENDED);
+    const ap__fixed *fixed = NULL;
 
     if (e == NULL) {
-        return false; /* it began before the subscription */
+        return false; /* it began before the subscription, or had no room */
+    }
+    fixed = e->launched ? NULL : ap__fixed_of(m, e->key);
+    if (fixed != NULL) {
+        e->launched = true;
+        e->run.launch = fixed->launch;
     }
     e->ended = true;
     e->born_ms = now_ms;
@@ -158,17 +219,41 @@ bool ap__op_match_end(ap__op_match *m, uint16_t stream, uint16_t task, uint64_t 
     return ap__complete(m, e, run);
 }
 
-uint32_t ap__op_match_age(ap__op_match *m, uint64_t now_ms)
+void ap__op_match_rename(ap__op_match *m, uint16_t stream, uint16_t task, uint64_t op)
 {
-    uint32_t forgotten = 0;
+    uint32_t key = ap__key(stream, task);
+    ap__entry *youngest = NULL;
 
+    for (uint32_t i = *ap__bucket(m, key); i != AP_NONE; i = m->entries[i].next) {
+        ap__entry *e = &m->entries[i];
+
+        youngest = e->key == key && e->launched ? e : youngest;
+    }
+    if (youngest != NULL) {
+        youngest->run.launch.op = op;
+    }
+}
+
+void ap__op_match_age(ap__op_match *m, uint64_t now_ms)
+{
     for (uint32_t i = 0; i < AP_ENTRIES; i++) {
         ap__entry *e = &m->entries[i];
 
         if (e->used && e->ended && now_ms >= e->born_ms + AP_FORGET_MS) {
             ap__remove(m, e);
-            forgotten++;
+            m->missed++;
         }
     }
-    return forgotten;
+}
+
+uint64_t ap__op_match_missed(const ap__op_match *m, bool at_end)
+{
+    uint64_t missed = m->missed;
+
+    for (uint32_t i = 0; at_end && i < AP_ENTRIES; i++) {
+        const ap__entry *e = &m->entries[i];
+
+        missed += e->used && (!e->launched || e->run.launch.op != 0);
+    }
+    return missed;
 }

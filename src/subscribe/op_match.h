@@ -36,7 +36,19 @@ void ap__op_match_start(ap__op_match *match, uint16_t stream, uint16_t task, uin
 bool ap__op_match_end(ap__op_match *match, uint16_t stream, uint16_t task, uint64_t cycles,
                       uint64_t now_ms, ap__op_run *run);
 
-/* Forgets what has run for a second and nobody has told of. Returns how many. */
-uint32_t ap__op_match_age(ap__op_match *match, uint64_t now_ms);
+/* The operator of the youngest submitted task of these ids that has not run yet is another. */
+void ap__op_match_rename(ap__op_match *match, uint16_t stream, uint16_t task, uint64_t op);
+
+/* Every task of these ids from now on that is not told of, as those of a model loaded once and run
+ * many times. false without memory. */
+bool ap__op_match_static(ap__op_match *match, uint16_t stream, uint16_t task,
+                         const ap__op_launch *launch);
+
+/* Forgets what ran a second ago and nobody has told of. */
+void ap__op_match_age(ap__op_match *match, uint64_t now_ms);
+
+/* Tasks without an answer: forgotten, or too many were on their way (65536); at the end also those
+ * that are on their way still. */
+uint64_t ap__op_match_missed(const ap__op_match *match, bool at_end);
 
 #endif

@@ -12,8 +12,9 @@ typedef struct ap__op {
     uint64_t hash;
     uint32_t next; /* in its bucket, number; 0: none */
     uint16_t length;
-    uint16_t type_length; /* the type is the head of the name */
+    uint16_t type_length;
     char *name;
+    const char *type; /* the head of the name, or what came with it */
 } ap__op;
 
 static pthread_mutex_t ap__lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,45 +56,59 @@ static bool ap__grow(void)
     return true;
 }
 
-static uint64_t ap__find(const char *name, size_t length, uint64_t hash)
+static bool ap__is(const ap__op *op, const ap__op *wanted)
 {
-    uint32_t n = ap__room != 0 ? ap__buckets[hash & (ap__room - 1)] : 0;
+    return op->hash == wanted->hash && op->length == wanted->length &&
+           op->type_length == wanted->type_length &&
+           memcmp(op->name, wanted->name, wanted->length) == 0 &&
+           memcmp(op->type, wanted->type, wanted->type_length) == 0;
+}
 
-    while (n != 0 && (ap__ops[n - 1].hash != hash || ap__ops[n - 1].length != length ||
-                      memcmp(ap__ops[n - 1].name, name, length) != 0)) {
+static uint64_t ap__find(const ap__op *wanted)
+{
+    uint32_t n = ap__room != 0 ? ap__buckets[wanted->hash & (ap__room - 1)] : 0;
+
+    while (n != 0 && !ap__is(&ap__ops[n - 1], wanted)) {
         n = ap__ops[n - 1].next;
     }
     return n;
 }
 
-static uint64_t ap__add(const char *name, size_t length, uint64_t hash)
+static uint64_t ap__add(const ap__op *model)
 {
-    char *copy = strndup(name, length);
+    size_t length = model->length;
+    char *copy = malloc(length + model->type_length + 1u);
     uint32_t *bucket = NULL;
 
     if (copy == NULL || (ap__count == ap__room && !ap__grow())) {
         free(copy);
         return 0;
     }
-    bucket = &ap__buckets[hash & (ap__room - 1)];
-    ap__ops[ap__count] = (ap__op){.hash = hash,
-                                  .next = *bucket,
-                                  .length = (uint16_t)length,
-                                  .type_length = (uint16_t)ap__op_type_length(name, length),
-                                  .name = copy};
+    memcpy(copy, model->name, length);
+    memcpy(copy + length, model->type, model->type_length);
+    bucket = &ap__buckets[model->hash & (ap__room - 1)];
+    ap__ops[ap__count] = *model;
+    ap__ops[ap__count].next = *bucket;
+    ap__ops[ap__count].name = copy;
+    ap__ops[ap__count].type = copy + length;
     *bucket = ++ap__count;
     return ap__count;
 }
 
-uint64_t ap__op_number(const char *name)
+uint64_t ap__op_number(const char *name, const char *type)
 {
     size_t length = strnlen(name, AP_OP_NAME_BYTES - 1);
-    uint64_t hash = ap__hash_id(name, length);
+    ap__op op = {.hash = ap__hash_id(name, length),
+                 .length = (uint16_t)length,
+                 .name = (char *)(uintptr_t)name,
+                 .type = type != NULL ? type : name};
     uint64_t number = 0;
 
+    op.type_length = (uint16_t)(type != NULL ? strnlen(type, AP_OP_NAME_BYTES - 1)
+                                             : ap__op_type_length(name, length));
     pthread_mutex_lock(&ap__lock);
-    number = ap__find(name, length, hash);
-    number = number != 0 ? number : ap__add(name, length, hash);
+    number = ap__find(&op);
+    number = number != 0 ? number : ap__add(&op);
     pthread_mutex_unlock(&ap__lock);
     return number;
 }
@@ -110,7 +125,7 @@ static size_t ap__copy(uint64_t number, bool type, char *out, size_t size)
         if (size != 0) {
             size_t n = length < size ? length : size - 1;
 
-            memcpy(out, op->name, n);
+            memcpy(out, type ? op->type : op->name, n);
             out[n] = '\0';
         }
     }

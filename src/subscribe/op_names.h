@@ -13,8 +13,8 @@
 /* "MatMul_12" is an operator of the type "MatMul": how much of a name is the type. */
 size_t ap__op_type_length(const char *name, size_t length);
 
-/* Number of an operator, from 1; 0 without memory. */
-uint64_t ap__op_number(const char *name);
+/* Number of an operator, from 1; 0 without memory. type NULL: it is in the name. */
+uint64_t ap__op_number(const char *name, const char *type);
 
 /* Bytes of a name or type without its NUL, and as much of it as fits into out, always terminated.
  * 0: no such number. out may be NULL when size is 0. */

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "clock/cycles.h"
 
 #define AP_QUEUE 4096u
@@ -91,7 +91,6 @@ static void *ap__writer(void *arg)
     uint64_t last = 0; /* of progress since the end began */
     uint64_t end = 0;
 
-    (void)pthread_setname_np(pthread_self(), "aclprof-pipe");
     pthread_mutex_lock(&pipe->lock);
     while (!pipe->broken) {
         int n = 0;
@@ -156,8 +155,6 @@ int ap__op_pipe_open(ap__op_pipe **out, int fd)
 {
     int mode = fcntl(fd, F_GETFL);
     ap__op_pipe *pipe = NULL;
-    sigset_t all;
-    sigset_t saved;
     int rc = 0;
 
     if (mode == -1 || (mode & O_ACCMODE) == O_RDONLY) {
@@ -175,10 +172,8 @@ int ap__op_pipe_open(ap__op_pipe **out, int fd)
     }
     pthread_mutex_init(&pipe->lock, NULL);
     pthread_cond_init(&pipe->changed, NULL);
-    sigfillset(&all); /* SIGPIPE, too, stays with the thread and dies with it */
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    rc = pthread_create(&pipe->thread, NULL, ap__writer, pipe);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    /* SIGPIPE, too, stays with the thread and dies with it */
+    rc = ap__own_thread(&pipe->thread, "aclprof-pipe", ap__writer, pipe);
     if (rc != 0) {
         (void)close(pipe->fd);
         free(pipe);

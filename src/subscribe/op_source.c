@@ -3,12 +3,12 @@
 #include "subscribe/op_source.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/own_thread.h"
 #include "clock/cycles.h"
 #include "collector/channels.h"
 #include "collector/platform.h"
@@ -20,7 +20,15 @@
 #define AP_REST_NS 5000000L
 #define AP_CATCH_UP_RESTS 50 /* 250 ms */
 #define AP_ERRORS_MAX 200u /* one after the other: a second */
+#define AP_START_MS 3500u /* for the driver's answers */
+#define AP_STOP_MS 2500u
+#define AP_FLUSH_MS 250u
+#define AP_READER_MS 1000u
+#define AP_IMPATIENCE_MS 100u /* for any of them, when a call hangs already */
 
+static _Atomic uint32_t ap__hanging; /* calls that were left behind in the driver */
+
+/* Threads that are in the driver may be left behind: who comes out last frees it. */
 struct ap__op_source {
     uint32_t device;
     uint32_t khz; /* of the device's counter */
@@ -28,9 +36,20 @@ struct ap__op_source {
     ap__op_sink sink;
     _Atomic bool ending;
     _Atomic uint32_t empties; /* reads that found nothing */
-    pthread_t thread;
-    pthread_mutex_t lock; /* of the match */
+    _Atomic bool silent;  /* nobody wants to hear of anything any more */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    /* under the lock */
+    uint32_t users;   /* the owner, threads */
+    const char *why;  /* of a channel that does not start */
+    bool started;     /* or not: there is an answer */
+    bool left;        /* the owner has not waited for it */
+    bool flushing;
+    bool stopped;
+    bool stop_left; /* the owner has not waited for it */
+    bool reader_gone;
     ap__op_match *match;
+    /* the reader's */
     uint32_t have; /* bytes of a record that has not come whole */
     uint8_t buffer[sizeof(ap__wire_stars_log) + AP_READ_BYTES];
 };
@@ -42,7 +61,7 @@ static uint64_t ap__ns(const ap__op_source *s, uint64_t cycles)
 
 static void ap__tell(ap__op_source *s, const ap__op_run *run)
 {
-    if (run->launch.op != 0 && run->launch.model != AP_NO_MODEL) {
+    if (run->launch.op != 0 && run->launch.model != AP_NO_MODEL && !atomic_load(&s->silent)) {
         s->sink(s->device, &run->launch, ap__ns(s, run->start_cycles), ap__ns(s, run->end_cycles));
     }
 }
@@ -51,17 +70,20 @@ static void ap__tell(ap__op_source *s, const ap__op_run *run)
 
 static void ap__take(ap__op_source *s, const ap__wire_stars_log *log, uint64_t now)
 {
+    uint16_t stream = log->stream;
+    uint16_t task = log->task;
     ap__op_run run;
     bool complete = false;
 
     if (log->magic != AP_STARS_MAGIC) {
         return;
     }
+    ap__stars_unpack(false, AP_STARS_KIND(log->head), &stream, &task);
     pthread_mutex_lock(&s->lock);
     if (AP_STARS_FUNCTION(log->head) == AP_STARS_START) {
-        ap__op_match_start(s->match, log->stream, log->task, log->cycles, now);
+        ap__op_match_start(s->match, stream, task, log->cycles, now);
     } else if (AP_STARS_FUNCTION(log->head) == AP_STARS_END) {
-        complete = ap__op_match_end(s->match, log->stream, log->task, log->cycles, now, &run);
+        complete = ap__op_match_end(s->match, stream, task, log->cycles, now, &run);
     }
     pthread_mutex_unlock(&s->lock);
     if (complete) {
@@ -92,14 +114,12 @@ static int ap__read(ap__op_source *s)
     return n;
 }
 
-static void *ap__reader(void *arg)
+static void ap__read_on(ap__op_source *s)
 {
     static const struct timespec rest = {0, AP_REST_NS};
-    ap__op_source *s = arg;
     uint64_t aged = ap__now_ms();
     uint32_t errors = 0;
 
-    (void)pthread_setname_np(pthread_self(), "aclprof-ops");
     while (errors < AP_ERRORS_MAX) {
         bool ending = atomic_load_explicit(&s->ending, memory_order_acquire);
         int n = ap__read(s);
@@ -111,7 +131,7 @@ static void *ap__reader(void *arg)
         errors = n < 0 ? errors + 1 : 0;
         if (now >= aged + 1000) {
             pthread_mutex_lock(&s->lock);
-            (void)ap__op_match_age(s->match, now);
+            ap__op_match_age(s->match, now);
             pthread_mutex_unlock(&s->lock);
             aged = now;
         }
@@ -120,7 +140,6 @@ static void *ap__reader(void *arg)
             (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
         }
     }
-    return NULL;
 }
 
 /* ---- start and stop ---- */
@@ -174,47 +193,124 @@ static const char *ap__start_channel(ap__op_source *s)
     return why;
 }
 
-static void ap__free(ap__op_source *s)
+static void ap__release(ap__op_source *s)
 {
-    pthread_mutex_destroy(&s->lock);
-    ap__op_match_free(s->match);
-    free(s);
+    bool last = false;
+
+    pthread_mutex_lock(&s->lock);
+    last = --s->users == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last) {
+        pthread_cond_destroy(&s->changed);
+        pthread_mutex_destroy(&s->lock);
+        ap__op_match_free(s->match);
+        free(s);
+    }
+}
+
+/* A thread that has the source. false: there is none. */
+static bool ap__begin(ap__op_source *s, const char *name, void *(*run)(void *))
+{
+    bool begun = false;
+
+    pthread_mutex_lock(&s->lock);
+    s->users++;
+    pthread_mutex_unlock(&s->lock);
+    begun = ap__own_thread(NULL, name, run, s) == 0;
+    if (!begun) {
+        pthread_mutex_lock(&s->lock);
+        s->users--;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return begun;
+}
+
+/* Under the lock, until *done or the patience is at an end; returns *done. */
+static bool ap__await(ap__op_source *s, const bool *done, uint32_t ms)
+{
+    uint64_t until =
+        ap__now_ms() + (atomic_load(&ap__hanging) != 0 && ms > AP_IMPATIENCE_MS ? AP_IMPATIENCE_MS
+                                                                                : ms);
+    struct timespec ts = {(time_t)(until / 1000u), (long)(until % 1000u) * 1000000L};
+
+    while (!*done && ap__now_ms() < until) {
+        (void)pthread_cond_timedwait(&s->changed, &s->lock, &ts);
+    }
+    return *done;
+}
+
+static void *ap__reader(void *arg)
+{
+    ap__op_source *s = arg;
+    const char *why = ap__start_channel(s);
+    bool left = false;
+
+    pthread_mutex_lock(&s->lock);
+    s->why = why;
+    s->started = true;
+    left = s->left;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (left) {
+        atomic_fetch_sub(&ap__hanging, 1);
+        if (why == NULL) { /* too late */
+            (void)s->driver->ops->stop(s->driver->context, s->device, AP_STARS_CHANNEL);
+        }
+    } else if (why == NULL) {
+        ap__read_on(s);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->reader_gone = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    ap__release(s);
+    return NULL;
+}
+
+static ap__op_source *ap__new(uint32_t device, ap__op_sink sink)
+{
+    ap__op_source *s = calloc(1, sizeof(*s));
+    pthread_condattr_t attr;
+
+    if (s == NULL) {
+        return NULL;
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    s->users = 1;
+    s->device = device;
+    s->sink = sink;
+    s->match = ap__op_match_new();
+    s->driver = ap__driver_now();
+    return s;
 }
 
 ap__op_source *ap__op_source_start(uint32_t device, ap__op_sink sink, const char **why)
 {
-    ap__op_source *s = calloc(1, sizeof(*s));
-    sigset_t all;
-    sigset_t saved;
-    int rc = 0;
+    ap__op_source *s = ap__new(device, sink);
 
     *why = "memory is short";
     if (s == NULL) {
         return NULL;
     }
-    pthread_mutex_init(&s->lock, NULL);
-    s->match = ap__op_match_new();
-    s->device = device;
-    s->sink = sink;
-    s->driver = ap__driver_now();
     if (s->match == NULL || s->driver->ops == NULL) {
         *why = s->match == NULL ? *why : "no Ascend driver was found";
-        ap__free(s);
-        return NULL;
-    }
-    *why = ap__start_channel(s);
-    if (*why != NULL) {
-        ap__free(s);
-        return NULL;
-    }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved);
-    rc = pthread_create(&s->thread, NULL, ap__reader, s);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
-    if (rc != 0) {
-        (void)s->driver->ops->stop(s->driver->context, device, AP_STARS_CHANNEL);
-        ap__free(s);
+    } else if (!ap__begin(s, "aclprof-ops", ap__reader)) {
         *why = "no thread can be made";
+    } else {
+        pthread_mutex_lock(&s->lock);
+        s->left = !ap__await(s, &s->started, AP_START_MS);
+        *why = s->left ? "the device does not answer" : s->why;
+        if (s->left) {
+            atomic_fetch_add(&ap__hanging, 1);
+        }
+        pthread_mutex_unlock(&s->lock);
+    }
+    if (*why != NULL) {
+        ap__release(s);
         return NULL;
     }
     return s;
@@ -234,13 +330,78 @@ void ap__op_source_launch(ap__op_source *s, uint16_t stream, uint16_t task,
     }
 }
 
+void ap__op_source_rename(ap__op_source *s, uint16_t stream, uint16_t task, uint64_t op)
+{
+    pthread_mutex_lock(&s->lock);
+    ap__op_match_rename(s->match, stream, task, op);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void ap__op_source_static(ap__op_source *s, uint16_t stream, uint16_t task,
+                          const ap__op_launch *launch)
+{
+    pthread_mutex_lock(&s->lock);
+    (void)ap__op_match_static(s->match, stream, task, launch);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t ap__op_source_missed(ap__op_source *s)
+{
+    uint64_t missed = 0;
+
+    pthread_mutex_lock(&s->lock);
+    missed = ap__op_match_missed(s->match, false);
+    pthread_mutex_unlock(&s->lock);
+    return missed;
+}
+
+static void *ap__flush(void *arg)
+{
+    ap__op_source *s = arg;
+    uint32_t pending = 0;
+
+    (void)s->driver->ops->flush(s->driver->context, s->device, AP_STARS_CHANNEL, &pending);
+    pthread_mutex_lock(&s->lock);
+    s->flushing = false;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    ap__release(s);
+    return NULL;
+}
+
+/* One at a time: a flush that hangs is not asked for again. */
+static void ap__flush_soon(ap__op_source *s)
+{
+    uint64_t until = ap__now_ms() + AP_FLUSH_MS;
+    struct timespec ts = {(time_t)(until / 1000u), (long)(until % 1000u) * 1000000L};
+    bool hangs = false;
+
+    pthread_mutex_lock(&s->lock);
+    hangs = s->flushing;
+    s->flushing = true;
+    pthread_mutex_unlock(&s->lock);
+    if (hangs) {
+        return;
+    }
+    if (!ap__begin(s, "aclprof-opflush", ap__flush)) {
+        pthread_mutex_lock(&s->lock);
+        s->flushing = false;
+        pthread_mutex_unlock(&s->lock);
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    while (s->flushing && ap__now_ms() < until) {
+        (void)pthread_cond_timedwait(&s->changed, &s->lock, &ts);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 void ap__op_source_catch_up(ap__op_source *s)
 {
     static const struct timespec rest = {0, AP_REST_NS};
-    uint32_t pending = 0;
     uint32_t before = 0;
 
-    (void)s->driver->ops->flush(s->driver->context, s->device, AP_STARS_CHANNEL, &pending);
+    ap__flush_soon(s);
     before = atomic_load_explicit(&s->empties, memory_order_acquire);
     for (int i = 0; i < AP_CATCH_UP_RESTS; i++) {
         /* the first may have begun before the flush */
@@ -251,11 +412,43 @@ void ap__op_source_catch_up(ap__op_source *s)
     }
 }
 
-void ap__op_source_stop(ap__op_source *s)
+static void *ap__stop(void *arg)
 {
-    /* the thread reads meanwhile, which lets the driver empty its ring */
+    ap__op_source *s = arg;
+    bool late = false;
+
     (void)s->driver->ops->stop(s->driver->context, s->device, AP_STARS_CHANNEL);
+    pthread_mutex_lock(&s->lock);
+    s->stopped = true;
+    late = s->stop_left;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (late) {
+        atomic_fetch_sub(&ap__hanging, 1);
+    }
+    ap__release(s);
+    return NULL;
+}
+
+uint64_t ap__op_source_stop(ap__op_source *s)
+{
+    bool begun = ap__begin(s, "aclprof-opstop", ap__stop);
+    uint64_t missed = 0;
+
+    if (!begun) {
+        (void)s->driver->ops->stop(s->driver->context, s->device, AP_STARS_CHANNEL);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->stop_left = begun && !ap__await(s, &s->stopped, AP_STOP_MS);
+    if (s->stop_left) {
+        atomic_fetch_add(&ap__hanging, 1);
+    }
+    /* the thread reads meanwhile, which lets the driver empty its ring */
     atomic_store_explicit(&s->ending, true, memory_order_release);
-    (void)pthread_join(s->thread, NULL);
-    ap__free(s);
+    (void)ap__await(s, &s->reader_gone, AP_READER_MS);
+    atomic_store_explicit(&s->silent, true, memory_order_release);
+    missed = ap__op_match_missed(s->match, true);
+    pthread_mutex_unlock(&s->lock);
+    ap__release(s);
+    return missed;
 }

@@ -50,6 +50,11 @@ static ap__slot *ap__take(void)
     return &ap__slots[ap__count++];
 }
 
+bool ap__subscribe_config_is_handle(const void *value)
+{
+    return (uintptr_t)value >> 48 == AP_TAG;
+}
+
 aclprofSubscribeConfig *ap__subscribe_config_add(const ap__subscribe_settings *settings)
 {
     uintptr_t bits = 0;

@@ -42,6 +42,13 @@ static ap__subscription *ap__first;
 static ap__op_source *ap__sources[AP_MAX_DEVICES];
 static _Atomic uint32_t ap__live;
 static pid_t ap__owner; /* a child made past the fork handlers has none of the threads */
+/* Of all of the process's subscriptions; of pipes when they have been closed. */
+static struct {
+    _Atomic uint64_t records;
+    _Atomic uint64_t written;
+    _Atomic uint64_t lost;
+    _Atomic uint64_t missed;
+} ap__account;
 /* Around the use of a source by a launching thread: its end takes it for writing. */
 static pthread_rwlock_t ap__sources_lock = PTHREAD_RWLOCK_INITIALIZER;
 
@@ -69,6 +76,7 @@ static void ap__sink(uint32_t device, const ap__op_launch *launch, uint64_t star
     for (const ap__subscription *s = ap__first; s != NULL; s = s->next) {
         if (s->model == launch->model && s->device == device) {
             ap__op_pipe_put(s->outlet->pipe, &record);
+            atomic_fetch_add_explicit(&ap__account.records, 1, memory_order_relaxed);
         }
     }
     pthread_mutex_unlock(&ap__lock);
@@ -97,11 +105,59 @@ void ap__subscribe_launch(uint32_t device, uint32_t stream, uint32_t task, uint3
     if (!ap__subscribe_active() || device >= AP_MAX_DEVICES) {
         return;
     }
-    launch.op = name != NULL ? ap__op_number(name) : 0;
+    launch.op = name != NULL ? ap__op_number(name, NULL) : 0;
     launch.model = model != AP_NO_MODEL ? model : ap__only_model(device);
     pthread_rwlock_rdlock(&ap__sources_lock);
     if (ap__sources[device] != NULL) {
         ap__op_source_launch(ap__sources[device], (uint16_t)stream, (uint16_t)task, &launch);
+    }
+    pthread_rwlock_unlock(&ap__sources_lock);
+}
+
+void ap__subscribe_static(uint32_t device, uint32_t stream, uint32_t task, uint32_t thread,
+                          const char *name)
+{
+    ap__op_launch launch = {.thread = thread};
+
+    if (!ap__subscribe_active() || device >= AP_MAX_DEVICES) {
+        return;
+    }
+    launch.op = name != NULL ? ap__op_number(name, NULL) : 0;
+    launch.model = ap__only_model(device);
+    pthread_rwlock_rdlock(&ap__sources_lock);
+    if (ap__sources[device] != NULL) {
+        ap__op_source_static(ap__sources[device], (uint16_t)stream, (uint16_t)task, &launch);
+    }
+    pthread_rwlock_unlock(&ap__sources_lock);
+}
+
+void ap__subscribe_rename(uint32_t device, uint32_t stream, uint32_t task, const char *name,
+                          const char *type)
+{
+    uint64_t op = 0;
+
+    if (!ap__subscribe_active() || device >= AP_MAX_DEVICES) {
+        return;
+    }
+    op = ap__op_number(name, type);
+    pthread_rwlock_rdlock(&ap__sources_lock);
+    if (op != 0 && ap__sources[device] != NULL) {
+        ap__op_source_rename(ap__sources[device], (uint16_t)stream, (uint16_t)task, op);
+    }
+    pthread_rwlock_unlock(&ap__sources_lock);
+}
+
+void ap__subscribe_stats(aclprofStats *out)
+{
+    out->opRecords = atomic_load_explicit(&ap__account.records, memory_order_relaxed);
+    out->opWritten = atomic_load_explicit(&ap__account.written, memory_order_relaxed);
+    out->opLost = atomic_load_explicit(&ap__account.lost, memory_order_relaxed);
+    out->opMissed = atomic_load_explicit(&ap__account.missed, memory_order_relaxed);
+    pthread_rwlock_rdlock(&ap__sources_lock);
+    for (uint32_t i = 0; i < AP_MAX_DEVICES; i++) {
+        if (ap__sources[i] != NULL) {
+            out->opMissed += ap__op_source_missed(ap__sources[i]);
+        }
     }
     pthread_rwlock_unlock(&ap__sources_lock);
 }
@@ -163,6 +219,8 @@ static void ap__outlet_put(ap__outlet *o)
         return;
     }
     counts = ap__op_pipe_close(o->pipe);
+    atomic_fetch_add_explicit(&ap__account.written, counts.written, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ap__account.lost, counts.lost, memory_order_relaxed);
     ap__log(counts.lost != 0 ? AP_LOG_WARN : AP_LOG_INFO,
             "subscription: %" PRIu64 " records, %" PRIu64 " written to the pipe, %" PRIu64
             " lost (the pipe was full or had no reader)",
@@ -317,6 +375,17 @@ aclError ap__subscribe_model(const char *api, uint32_t model, const ap__subscrib
     return ACL_SUCCESS;
 }
 
+static void ap__count_missed(uint32_t device, uint64_t missed)
+{
+    atomic_fetch_add_explicit(&ap__account.missed, missed, memory_order_relaxed);
+    if (missed != 0) {
+        ap__log(AP_LOG_WARN,
+                "subscription: %" PRIu64 " tasks of device %" PRIu32 " have no record (nobody has "
+                "told their operator, or too many were on their way)",
+                missed, device);
+    }
+}
+
 static void ap__end(uint32_t model, bool tell)
 {
     ap__subscription *s = *ap__find(model);
@@ -337,7 +406,7 @@ static void ap__end(uint32_t model, bool tell)
         ap__sources[device] = NULL;
         pthread_rwlock_unlock(&ap__sources_lock);
         if (source != NULL) {
-            ap__op_source_stop(source);
+            ap__count_missed(device, ap__op_source_stop(source));
         }
     } else if (ap__sources[device] != NULL) {
         ap__op_source_catch_up(ap__sources[device]);

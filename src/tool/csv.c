@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bulk.h"
+
+#define AP_MANY_ROWS 50000u /* then it is worth a thread that writes */
+
 ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint64_t total_rows)
 {
     ap__csv *c = calloc(1, sizeof(*c));
@@ -17,6 +21,7 @@ ap__csv *ap__csv_begin(ap__export *e, const char *type, const char *header, uint
         c->type = type;
         c->header = header;
         c->sliced = total_rows > e->slice_rows;
+        c->many = total_rows > AP_MANY_ROWS;
         c->out.fd = -1;
     } else {
         ap__export_failed(e, type, ENOMEM);
@@ -53,6 +58,8 @@ static void ap__open_file(ap__csv *c)
     rc = ap__out_open(&c->out, c->e->dir_fd, name);
     if (rc != 0) {
         ap__export_failed(c->e, name, rc);
+    } else if (c->many) {
+        ap__out_background(&c->out);
     }
     ap__out_text(&c->out, c->header);
     c->open = true;
@@ -61,6 +68,7 @@ static void ap__open_file(ap__csv *c)
 
 void ap__csv_row(ap__csv *c)
 {
+    ap__bulk_step();
     if (c->open && c->sliced && c->rows == c->e->slice_rows) {
         ap__close_file(c);
     }
@@ -184,6 +192,9 @@ int ap__csv_end(ap__csv *c)
 {
     int rc = 0;
 
+    if (!c->open && c->e->keep_empty && c->slice == 0) {
+        ap__open_file(c);
+    }
     if (c->open) {
         ap__close_file(c);
     }

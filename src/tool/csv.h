@@ -14,6 +14,7 @@ typedef struct ap__csv {
     const char *header; /* without the line end */
     bool open;
     bool sliced; /* there is more than one file to come */
+    bool many;   /* rows */
     uint32_t slice;
     uint64_t rows; /* of the open file */
     bool first_field;

@@ -103,6 +103,7 @@ int ap__csv_api_statistic(ap__export *e, const ap__model *m)
         const ap__api_call *call = &m->calls[i];
         uint64_t item = call->level == AP_LEVEL_HCCL ? call->item : 0;
 
+        ap__bulk_step();
         rc = ap__stats_add(&s, (const uint64_t[]){call->level, call->type, item},
                            call->end_ns - call->start_ns);
     }
@@ -159,7 +160,7 @@ static int ap__read_tx(const ap__model *m, ap__text_pool *pool, ap__tx_row **row
     ap__stamp_record s;
 
     ap__reader_rewind(m->reader);
-    while (ap__reader_next_stamp(m->reader, &s)) {
+    while (ap__model_next_stamp(m, &s)) {
         ap__tx_row *r = ap__bulk_push((void **)rows, count, sizeof(*r));
 
         if (r == NULL) {

@@ -80,7 +80,14 @@ enum {
 };
 
 typedef enum ap__chip_class { AP_CHIP_910, AP_CHIP_910B, AP_CHIP_950 } ap__chip_class;
-typedef enum ap__metric_set { AP_METRICS_NONE, AP_METRICS_PIPE, AP_METRICS_OTHER } ap__metric_set;
+typedef enum ap__metric_set {
+    AP_METRICS_NONE,
+    AP_METRICS_PIPE,
+    AP_METRICS_OTHER, /* totals only: what a count stands for is not known of the bandwidth sets */
+    AP_METRICS_ARITHMETIC,
+    AP_METRICS_CONFLICT,
+    AP_METRICS_L2
+} ap__metric_set;
 
 /* The columns of an op_summary. */
 typedef struct ap__columns {
@@ -89,6 +96,27 @@ typedef struct ap__columns {
     const char *header;
     uint32_t counters; /* how many columns they have */
 } ap__columns;
+
+#define AP_AIC_TOTAL ",aicore_time(us),aic_total_cycles"
+#define AP_AIV_TOTAL ",aiv_time(us),aiv_total_cycles"
+#define AP_L2_OF(core)                                                                             \
+    "," core "_write_cache_hit," core "_write_cache_miss_allocate," core "_r0_read_cache_hit,"     \
+    core "_r0_read_cache_miss_allocate," core "_r1_read_cache_hit," core                           \
+    "_r1_read_cache_miss_allocate"
+
+/* Further sets of the 910B class. */
+static const ap__columns ap__more_columns[] = {
+    {AP_CHIP_910B, AP_METRICS_ARITHMETIC,
+     AP_SUMMARY_BASE AP_AIC_TOTAL ",aic_mac_fp16_ratio,aic_mac_int8_ratio,aic_cube_fops" AP_AIV_TOTAL
+                     ",aiv_vec_fp32_ratio,aiv_vec_fp16_ratio,aiv_vec_int32_ratio,"
+                     "aiv_vec_misc_ratio,aiv_vector_fops",
+     12},
+    {AP_CHIP_910B, AP_METRICS_CONFLICT,
+     AP_SUMMARY_BASE AP_AIC_TOTAL AP_AIV_TOTAL ",aiv_vec_bankgroup_cflt_ratio,"
+                                               "aiv_vec_bank_cflt_ratio,aiv_vec_resc_cflt_ratio",
+     7},
+    {AP_CHIP_910B, AP_METRICS_L2,
+     AP_SUMMARY_BASE AP_AIC_TOTAL AP_L2_OF("aic") AP_AIV_TOTAL AP_L2_OF("aiv"), 16}};
 
 static const ap__columns ap__all_columns[3][3] = {
     {{AP_CHIP_910, AP_METRICS_NONE, AP_SUMMARY_910, 0},
@@ -235,6 +263,54 @@ static void ap__pipe(ap__csv *c, const ap__core_time *aic, const ap__core_time *
     ap__csv_raw(c, text);
 }
 
+/* One counter's share of the cycles, or of two together. */
+static void ap__share(ap__csv *c, const ap__core_time *t, int counter, int other)
+{
+    const ap__counters *n = t->counters;
+    uint64_t sum = n != NULL ? n->values[counter] + (other >= 0 ? n->values[other] : 0) : 0;
+
+    ap__csv_round(c, n != NULL && n->cycles != 0 ? (double)sum / (double)n->cycles : 0.0);
+}
+
+/* Events 0x49 to 0x4f: cube fp16, int8; vector fp32, fp16 of 128 and of 64 lanes, int32, others. How
+ * many operations one of them stands for is not known: N/A. */
+static void ap__arithmetic(ap__csv *c, const ap__core_time *aic, const ap__core_time *aiv)
+{
+    ap__share(c, aic, 0, -1);
+    ap__share(c, aic, 1, -1);
+    ap__csv_raw(c, "N/A");
+    ap__totals(c, aiv);
+    ap__share(c, aiv, 2, -1);
+    ap__share(c, aiv, 3, 4);
+    ap__share(c, aiv, 5, -1);
+    ap__share(c, aiv, 6, -1);
+    ap__csv_raw(c, "N/A");
+}
+
+/* Events 0x64 to 0x66. */
+static void ap__conflicts(ap__csv *c, const ap__core_time *aiv)
+{
+    ap__totals(c, aiv);
+    for (int i = 0; i < 3; i++) {
+        ap__share(c, aiv, i, -1);
+    }
+}
+
+/* Events 0x500 to 0x50a: counts. */
+static void ap__l2(ap__csv *c, const ap__core_time *aic, const ap__core_time *aiv)
+{
+    for (int core = 0; core < 2; core++) {
+        const ap__core_time *t = core == 0 ? aic : aiv;
+
+        if (core == 1) {
+            ap__totals(c, aiv);
+        }
+        for (int i = 0; i < 6; i++) {
+            ap__csv_u64(c, t->counters != NULL ? t->counters->values[i] : 0);
+        }
+    }
+}
+
 static void ap__counter_fields(ap__csv *c, const ap__model *m, const ap__task *task,
                                const ap__columns *columns)
 {
@@ -266,6 +342,12 @@ static void ap__counter_fields(ap__csv *c, const ap__model *m, const ap__task *t
     } else if (columns->set == AP_METRICS_PIPE) {
         ap__pipe(c, n->vector ? &none : &time, n->vector ? &time : &none,
                  columns->chip == AP_CHIP_950, cube);
+    } else if (columns->set == AP_METRICS_ARITHMETIC) {
+        ap__arithmetic(c, n->vector ? &none : &time, n->vector ? &time : &none);
+    } else if (columns->set == AP_METRICS_CONFLICT) {
+        ap__conflicts(c, n->vector ? &time : &none);
+    } else if (columns->set == AP_METRICS_L2) {
+        ap__l2(c, n->vector ? &none : &time, n->vector ? &time : &none);
     } else if (columns->chip != AP_CHIP_910) {
         ap__totals(c, n->vector ? &time : &none);
     }
@@ -278,9 +360,22 @@ static const ap__columns *ap__columns_of(const ap__model *m)
     ap__chip_class class = chip >= 15 ? AP_CHIP_950 : chip >= 5 ? AP_CHIP_910B : AP_CHIP_910;
     ap__metric_set set = m->counters_count != 0 ? AP_METRICS_OTHER : AP_METRICS_NONE;
 
+    static const struct {
+        const char *name;
+        ap__metric_set set;
+    } sets[] = {{"ArithmeticUtilization", AP_METRICS_ARITHMETIC},
+                {"ResourceConflictRatio", AP_METRICS_CONFLICT},
+                {"L2Cache", AP_METRICS_L2}};
+    const char *metrics = m->device_count != 0 ? m->devices[0].metrics : "";
+
     for (uint32_t i = 0; m->counters_count != 0 && i < m->device_count; i++) {
         if (strstr(m->devices[i].metrics, "PipeUtilization") != NULL) {
             set = AP_METRICS_PIPE;
+        }
+    }
+    for (size_t i = 0; set == AP_METRICS_OTHER && class == AP_CHIP_910B && i < 3; i++) {
+        if (strcmp(metrics, sets[i].name) == 0) {
+            return &ap__more_columns[i];
         }
     }
     return &ap__all_columns[class][set];
@@ -489,14 +584,9 @@ static int ap__gather(ap__stats *s)
                    : ap__bulk_sort((void **)&s->list, kept, sizeof(*s->list), ap__stats_by_total);
 }
 
-static void ap__statistic_row(ap__csv *c, const ap__stats *s, uint32_t index, bool core)
+/* `all`: what the device took, in all. */
+static void ap__statistic_row(ap__csv *c, const ap__stat *t, uint64_t all, bool core)
 {
-    const ap__stat *t = &s->list[index];
-    uint64_t all = 0;
-
-    for (uint32_t k = 0; k < s->count; k++) {
-        all += s->list[k].key[0] == t->key[0] ? s->list[k].total_ns : 0;
-    }
     ap__csv_row(c);
     ap__csv_u64(c, t->key[0]);
     ap__csv_text(c, ap__text_of(t->key[1]));
@@ -514,6 +604,7 @@ static void ap__statistic_row(ap__csv *c, const ap__stats *s, uint32_t index, bo
 static int ap__statistic(ap__export *e, ap__stats *s, int rc, bool core)
 {
     const char *type = core ? "op_statistic" : "communication_statistic";
+    ap__stats devices = {.count = 0};
     ap__csv *c = NULL;
 
     rc = rc != 0 ? rc : ap__gather(s);
@@ -528,11 +619,22 @@ static int ap__statistic(ap__export *e, ap__stats *s, int rc, bool core)
                            : "Device_id,OP Type,Count,Total Time(us),Min Time(us),Avg "
                              "Time(us),Max Time(us),Ratio(%)",
                       s->count);
-    for (uint32_t i = 0; c != NULL && i < s->count; i++) {
-        ap__statistic_row(c, s, i, core);
+    for (uint32_t i = 0; rc == 0 && i < s->count; i++) {
+        const ap__stat *t = &s->list[i];
+
+        rc = ap__stats_add(&devices, (const uint64_t[]){t->key[0], 0, 0}, t->total_ns);
     }
+    for (uint32_t i = 0; c != NULL && rc == 0 && i < s->count; i++) {
+        uint32_t k = 0;
+
+        while (devices.list[k].key[0] != s->list[i].key[0]) {
+            k++; /* of a few */
+        }
+        ap__statistic_row(c, &s->list[i], devices.list[k].total_ns, core);
+    }
+    ap__stats_free(&devices);
     ap__stats_free(s);
-    return c != NULL ? ap__csv_end(c) : ENOMEM;
+    return ap__csv_finish(c, rc);
 }
 
 int ap__csv_op_statistic(ap__export *e, const ap__model *m)
@@ -545,6 +647,7 @@ int ap__csv_op_statistic(ap__export *e, const ap__model *m)
         const ap__node *node = ap__task_node(m, t);
         const char *type = node != NULL ? ap__reader_hash_text(m->reader, node->op_type) : NULL;
 
+        ap__bulk_step();
         if (type != NULL) {
             rc = ap__stats_add(&s,
                                (const uint64_t[]){m->devices[t->device].device, (uintptr_t)type,

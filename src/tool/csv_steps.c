@@ -13,20 +13,6 @@
 
 /* ---- step_trace ---- */
 
-static const ap__ts_mark *ap__mark_of(const ap__model *m, uint32_t tag, const ap__ts_mark *like)
-{
-    uint32_t count = 0;
-    const ap__ts_mark *marks = ap__ts_marks_of(m, tag, like->index, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (marks[i].device == like->device && marks[i].model == like->model &&
-            marks[i].ns >= like->ns) {
-            return &marks[i];
-        }
-    }
-    return NULL;
-}
-
 /* Keypoints of a training step are not told apart in the records that are known: N/A. */
 int ap__csv_step_trace(ap__export *e, const ap__model *m)
 {
@@ -38,8 +24,7 @@ int ap__csv_step_trace(ap__export *e, const ap__model *m)
 
     for (uint32_t i = 0; c != NULL && i < m->ts_mark_count; i++) {
         const ap__ts_mark *start = &m->ts_marks[i];
-        const ap__ts_mark *end =
-            start->tag == AP_TS_MODEL_START ? ap__mark_of(m, AP_TS_MODEL_END, start) : NULL;
+        const ap__ts_mark *end = ap__ts_step_end(m, start);
 
         if (end == NULL) {
             continue;

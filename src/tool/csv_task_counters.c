@@ -32,8 +32,13 @@ static void ap__task_fields(ap__table *t, uint32_t device, uint32_t stream, uint
 static int ap__table_of(ap__table *t, const ap__model *m, const char *file, uint32_t bytes,
                         int (*each)(void *, uint32_t, ap__blob))
 {
-    int rc = t->c != NULL ? ap__task_index_make(&t->index, m) : ENOMEM;
+    int rc = t->c != NULL ? 0 : ENOMEM;
+    bool there = false;
 
+    for (uint32_t i = 0; i < m->device_count; i++) {
+        there |= ap__has_file(m, i, file);
+    }
+    rc = rc == 0 && there ? ap__task_index_make(&t->index, m) : rc; /* large: not for nothing */
     for (uint32_t i = 0; rc == 0 && i < m->device_count; i++) {
         rc = ap__each_record(m, i, file, bytes, each, t);
     }
@@ -43,29 +48,40 @@ static int ap__table_of(ap__table *t, const ap__model *m, const char *file, uint
 
 /* ---- l2_cache ---- */
 
-/* Counters in the order of the events that CANN sets: 0x59,0x5b,0x5c on the 910;
- * 0xfb,0xfc,0x90,0x91,0x9c on the 910B; 0x00,0x81,0x82,0x83,0x74,0x75 on the 950. */
+/* The counter of an event; 0: it has not been counted. */
+static uint64_t ap__l2_count(const ap__device_view *view, ap__blob record, uint32_t event)
+{
+    for (uint32_t i = 0; i < view->l2_event_count; i++) {
+        if (view->l2_events[i] == event) {
+            return ap__blob_u64(record, 8 + i * 8u);
+        }
+    }
+    return 0;
+}
+
 static int ap__l2_row(void *context, uint32_t device, ap__blob record)
 {
     ap__table *t = context;
-    uint32_t chip = t->m->devices[device].chip;
+    const ap__device_view *view = &t->m->devices[device];
     uint32_t stream = ap__blob_u16(record, 2);
     uint32_t task = ap__blob_u16(record, 4);
-    uint64_t v[6];
 
-    for (size_t i = 0; i < 6; i++) {
-        v[i] = ap__blob_u64(record, 8 + i * 8);
-    }
     ap__task_fields(t, device, stream, task);
-    if (chip == 1) {
-        ap__csv_six(t->c, ap__ratio(v[1], v[0]));
-        ap__csv_six(t->c, ap__ratio(v[2], v[0]));
+    if (view->chip == 1) {
+        uint64_t requests = ap__l2_count(view, record, 0x59);
+
+        ap__csv_six(t->c, ap__ratio(ap__l2_count(view, record, 0x5b), requests));
+        ap__csv_six(t->c, ap__ratio(ap__l2_count(view, record, 0x5c), requests));
     } else {
         ap__csv_raw(t->c, "N/A");
-        if (chip >= 15) {
-            ap__csv_six(t->c, ap__ratio(v[4] + v[5], v[0]));
-        } else if (chip >= 5) {
-            ap__csv_six(t->c, ap__ratio(v[4], v[0] + v[1]));
+        if (view->chip >= 15) {
+            ap__csv_six(t->c, ap__ratio(ap__l2_count(view, record, 0x74) +
+                                            ap__l2_count(view, record, 0x75),
+                                        ap__l2_count(view, record, 0x00)));
+        } else if (view->chip >= 5) {
+            ap__csv_six(t->c, ap__ratio(ap__l2_count(view, record, 0x9c),
+                                        ap__l2_count(view, record, 0xfb) +
+                                            ap__l2_count(view, record, 0xfc)));
         } else {
             ap__csv_raw(t->c, "N/A");
         }

@@ -12,17 +12,22 @@
 #endif
 
 #ifdef AP_HAVE_SQLITE
+#define AP_LARGE 100000u /* tasks and calls */
+
 static int ap__write(ap__export *e, const ap__model *m, const char *name)
 {
     static void (*const tables[])(ap__db *, const ap__model *) = {
         ap__db_base,   ap__db_stamps,      ap__db_calls,  ap__db_tasks,
-        ap__db_memory, ap__db_frequencies, ap__db_overlap};
+        ap__db_memory, ap__db_frequencies, ap__db_overlap, ap__db_communication, ap__db_samples};
+    _Static_assert(sizeof(tables) / sizeof(tables[0]) == AP_EXPORT_DATABASE, "steps of the bar");
     int dir_fd = open(e->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ap__db db;
-    int rc = dir_fd >= 0 ? ap__db_open(&db, e->base, dir_fd, name) : errno;
+    bool large = (uint64_t)m->task_count + m->call_count > AP_LARGE;
+    int rc = dir_fd >= 0 ? ap__db_open(&db, e->base, dir_fd, name, large) : errno;
 
     if (rc == 0) {
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+            ap__export_progress(e, "database");
             tables[i](&db, m);
         }
         rc = ap__db_finish(&db);
@@ -32,7 +37,17 @@ static int ap__write(ap__export *e, const ap__model *m, const char *name)
     }
     return rc;
 }
+
+void ap__db_one_thread(void)
+{
+    (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
 #else
+void ap__db_one_thread(void)
+{
+}
+
 static int ap__write(ap__export *e, const ap__model *m, const char *name)
 {
     (void)e;

@@ -21,17 +21,36 @@ typedef struct ap__db {
     sqlite3_stmt *string_insert;
 } ap__db;
 
-/* A table that is being filled. */
+#define AP_DB_COLUMNS 24u /* of a table, at most */
+#define AP_DB_ROWS 32u    /* that one statement inserts */
+
+typedef struct ap__db_cell {
+    int type; /* SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT */
+    union {
+        int64_t number;
+        double real;
+        const char *text;
+    } value;
+} ap__db_cell;
+
+/* A table that is being filled. Rows wait until there are AP_DB_ROWS of them: a statement costs more
+ * than a row. */
 typedef struct ap__db_table {
     ap__db *db;
     const char *name;
     const char *columns; /* "startNs INTEGER, …" */
+    uint32_t width;
     sqlite3_stmt *insert;
-    int column;
+    sqlite3_stmt *insert_many; /* made when there are enough */
+    uint32_t rows;             /* that wait */
+    uint32_t column;
+    bool texts; /* the row has some that live no longer than it does */
+    ap__db_cell cells[AP_DB_ROWS * AP_DB_COLUMNS];
 } ap__db_table;
 
-/* Begins the file in a directory that is open as dir_fd too. 0 or errno. */
-int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name);
+/* Begins the file in a directory that is open as dir_fd too; `large`: millions of rows are to come.
+ * 0 or errno. */
+int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name, bool large);
 /* Gives the file its name; 0, or the first errno with nothing left behind. */
 int ap__db_finish(ap__db *db);
 void ap__db_exec(ap__db *db, const char *sql);
@@ -57,5 +76,7 @@ void ap__db_tasks(ap__db *db, const ap__model *m);
 void ap__db_frequencies(ap__db *db, const ap__model *m);
 void ap__db_memory(ap__db *db, const ap__model *m);
 void ap__db_overlap(ap__db *db, const ap__model *m);
+void ap__db_communication(ap__db *db, const ap__model *m);
+void ap__db_samples(ap__db *db, const ap__model *m);
 
 #endif

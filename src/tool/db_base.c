@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables that every database has: schema, session, host, devices, and what numbers mean. */
+#include "analysis/bulk.h"
 #include "tool/db.h"
 
 typedef struct ap__enum_row {
@@ -193,10 +194,11 @@ static uint64_t ap__session_end(const ap__model *m)
         end = m->calls[i].end_ns > end ? m->calls[i].end_ns : end;
     }
     for (uint32_t i = 0; i < m->task_count; i++) {
+        ap__bulk_step();
         end = m->tasks[i].end_ns > end ? m->tasks[i].end_ns : end;
     }
     ap__reader_rewind(m->reader);
-    while (ap__reader_next_stamp(m->reader, &s)) {
+    while (ap__model_next_stamp(m, &s)) {
         uint64_t stamp = ap__reader_wall_ns(m->reader, s.end_ns);
 
         end = stamp > end ? stamp : end;

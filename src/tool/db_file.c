@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/bulk.h"
+
 static void ap__fail(ap__db *db, int sqlite_rc)
 {
     if (db->rc != 0) {
@@ -39,7 +41,7 @@ static sqlite3_stmt *ap__prepare(ap__db *db, const char *sql)
     return s;
 }
 
-int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name)
+int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name, bool large)
 {
     int fd = -1;
     int rc = 0;
@@ -60,6 +62,9 @@ int ap__db_open(ap__db *db, const char *dir, int dir_fd, const char *name)
     rc = sqlite3_open_v2(db->path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK) {
         ap__fail(db, rc);
+    }
+    if (large) { /* pages are filled in order: larger ones cost less */
+        ap__db_exec(db, "PRAGMA page_size = 32768");
     }
     /* the file has no name before it is whole: nothing has to survive a crash */
     ap__db_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -116,58 +121,135 @@ uint32_t ap__db_string_id(ap__db *db, const char *text)
 
 void ap__db_table_begin(ap__db *db, ap__db_table *t, const char *name, const char *columns)
 {
-    *t = (ap__db_table){.db = db, .name = name, .columns = columns};
+    t->db = db;
+    t->name = name;
+    t->columns = columns;
+    t->width = 1;
+    t->insert = NULL;
+    t->insert_many = NULL;
+    t->rows = 0;
+    t->column = 0;
+    t->texts = false;
+    for (const char *p = columns; *p != '\0'; p++) {
+        t->width += *p == ',';
+    }
+    if (t->width > AP_DB_COLUMNS && db->rc == 0) {
+        db->rc = E2BIG;
+    }
+}
+
+/* "INSERT INTO name VALUES (?,?),(?,?)…" */
+static sqlite3_stmt *ap__prepare_insert(ap__db_table *t, uint32_t rows)
+{
+    char sql[64 + AP_DB_ROWS * (AP_DB_COLUMNS + 2) * 2];
+    size_t used = (size_t)snprintf(sql, sizeof(sql), "INSERT INTO %.40s VALUES ", t->name);
+
+    for (uint32_t i = 0; i < rows; i++) {
+        sql[used++] = i != 0 ? ',' : ' ';
+        for (uint32_t k = 0; k < t->width; k++) {
+            sql[used++] = k != 0 ? ',' : '(';
+            sql[used++] = '?';
+        }
+        sql[used++] = ')';
+    }
+    sql[used] = '\0';
+    return ap__prepare(t->db, sql);
 }
 
 static void ap__make_table(ap__db_table *t)
 {
     char sql[1400];
-    size_t used = 0;
-    uint32_t commas = 0;
 
     (void)snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", t->name, t->columns);
     ap__db_exec(t->db, sql);
-    for (const char *p = t->columns; *p != '\0'; p++) {
-        commas += *p == ',';
+    t->insert = ap__prepare_insert(t, 1);
+}
+
+static int ap__bind(sqlite3_stmt *s, int index, const ap__db_cell *cell)
+{
+    switch (cell->type) {
+    case SQLITE_INTEGER:
+        return sqlite3_bind_int64(s, index, cell->value.number);
+    case SQLITE_FLOAT:
+        return sqlite3_bind_double(s, index, cell->value.real);
+    default:
+        return sqlite3_bind_text(s, index, cell->value.text, -1, SQLITE_TRANSIENT);
     }
-    used = (size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES (?", t->name);
-    for (uint32_t i = 0; i < commas; i++) {
-        used += (size_t)snprintf(sql + used, sizeof(sql) - used, ",?");
+}
+
+static void ap__insert(ap__db_table *t, sqlite3_stmt *s, const ap__db_cell *cells, uint32_t count)
+{
+    int rc = SQLITE_OK;
+
+    if (t->db->rc != 0) {
+        return;
     }
-    (void)snprintf(sql + used, sizeof(sql) - used, ")");
-    t->insert = ap__prepare(t->db, sql);
+    for (uint32_t i = 0; rc == SQLITE_OK && i < count; i++) {
+        rc = ap__bind(s, (int)i + 1, &cells[i]);
+    }
+    rc = rc == SQLITE_OK ? sqlite3_step(s) : rc;
+    (void)sqlite3_reset(s);
+    if (rc != SQLITE_DONE) {
+        ap__fail(t->db, rc);
+    }
+}
+
+static void ap__insert_waiting(ap__db_table *t)
+{
+    if (t->rows == AP_DB_ROWS) {
+        if (t->insert_many == NULL) {
+            t->insert_many = ap__prepare_insert(t, AP_DB_ROWS);
+        }
+        ap__insert(t, t->insert_many, t->cells, AP_DB_ROWS * t->width);
+    } else {
+        for (uint32_t i = 0; i < t->rows; i++) {
+            ap__insert(t, t->insert, &t->cells[i * t->width], t->width);
+        }
+    }
+    t->rows = 0;
+    t->texts = false;
 }
 
 void ap__db_row(ap__db_table *t)
 {
+    ap__bulk_step();
     if (t->insert == NULL && t->db->rc == 0) {
         ap__make_table(t);
     }
     t->column = 0;
 }
 
+static ap__db_cell *ap__next_cell(ap__db_table *t)
+{
+    uint32_t at = t->rows * t->width + t->column;
+
+    t->column += t->column + 1 < t->width;
+    return &t->cells[at < AP_DB_ROWS * AP_DB_COLUMNS ? at : 0];
+}
+
 void ap__db_int(ap__db_table *t, uint64_t value)
 {
-    if (t->db->rc == 0) {
-        (void)sqlite3_bind_int64(t->insert, ++t->column, (int64_t)value);
-    }
+    ap__db_cell *cell = ap__next_cell(t);
+
+    cell->type = SQLITE_INTEGER;
+    cell->value.number = (int64_t)value;
 }
 
 void ap__db_real(ap__db_table *t, double value)
 {
-    if (t->db->rc == 0) {
-        (void)sqlite3_bind_double(t->insert, ++t->column, value);
-    }
+    ap__db_cell *cell = ap__next_cell(t);
+
+    cell->type = SQLITE_FLOAT;
+    cell->value.real = value;
 }
 
 void ap__db_text(ap__db_table *t, const char *text)
 {
-    int rc = t->db->rc == 0 ? sqlite3_bind_text(t->insert, ++t->column, text, -1, SQLITE_TRANSIENT)
-                            : SQLITE_OK;
+    ap__db_cell *cell = ap__next_cell(t);
 
-    if (rc != SQLITE_OK) {
-        ap__fail(t->db, rc);
-    }
+    cell->type = SQLITE_TEXT;
+    cell->value.text = text;
+    t->texts = true;
 }
 
 void ap__db_name(ap__db_table *t, const char *text)
@@ -177,15 +259,9 @@ void ap__db_name(ap__db_table *t, const char *text)
 
 void ap__db_row_end(ap__db_table *t)
 {
-    int rc = SQLITE_DONE;
-
-    if (t->db->rc != 0) {
-        return;
-    }
-    rc = sqlite3_step(t->insert);
-    (void)sqlite3_reset(t->insert);
-    if (rc != SQLITE_DONE) {
-        ap__fail(t->db, rc);
+    t->rows++;
+    if (t->rows == AP_DB_ROWS || t->texts) {
+        ap__insert_waiting(t);
     }
 }
 
@@ -193,7 +269,10 @@ bool ap__db_table_end(ap__db_table *t)
 {
     bool rows = t->insert != NULL;
 
+    ap__insert_waiting(t);
     sqlite3_finalize(t->insert);
+    sqlite3_finalize(t->insert_many);
     t->insert = NULL;
+    t->insert_many = NULL;
     return rows;
 }

@@ -63,7 +63,7 @@ static int ap__collect(ap__db *db, const ap__model *m, ap__stamp_row **rows, uin
     ap__stamp_record s;
 
     ap__reader_rewind(m->reader);
-    while (db->rc == 0 && ap__reader_next_stamp(m->reader, &s)) {
+    while (db->rc == 0 && ap__model_next_stamp(m, &s)) {
         bool extended = s.info_type == AP_TX_INFO_EX;
         ap__stamp_row *r = ap__bulk_push((void **)rows, count, sizeof(*r));
 

@@ -9,7 +9,8 @@
 
 #include "analysis/bulk.h"
 #include "analysis/links.h"
-#include "format/wire_device.h"
+#include "analysis/task_types.h"
+#include "analysis/tx_marks.h"
 #include "format/wire_host.h"
 #include "format/wire_report.h"
 #include "tool/db.h"
@@ -17,146 +18,10 @@
 
 #define AP_MARK_CONNECTION 4000000001ull /* and the mark's id */
 
-const char *ap__db_host_type(const ap__model *m, const ap__track *track)
-{
-    static const struct {
-        uint64_t type;
-        const char *name;
-    } types[] = {{AP_TASK_AICORE, "KERNEL_AICORE"},      {AP_TASK_AICPU, "KERNEL_AICPU"},
-                 {AP_TASK_EVENT_RECORD, "EVENT_RECORD"}, {AP_TASK_EVENT_WAIT, "EVENT_WAIT"},
-                 {AP_TASK_MEMCPY, "MEMCPY_ASYNC"},       {AP_TASK_AIVEC, "KERNEL_AIVEC"},
-                 {AP_TASK_MIX_AIC, "KERNEL_MIX_AIC"}};
-    const char *name = ap__reader_type_name(m->reader, AP_LEVEL_RUNTIME, (uint32_t)track->type);
-
-    for (size_t i = 0; name == NULL && i < sizeof(types) / sizeof(types[0]); i++) {
-        name = types[i].type == track->type ? types[i].name : NULL;
-    }
-    return name;
-}
-
-static const char *ap__device_type(const ap__model *m, const ap__task *t)
-{
-    static const char *const kinds[] = {"AI_CORE",           "AI_CPU",           "AIV_SQE",
-                                        "PLACE_HOLDER_SQE",  "EVENT_RECORD_SQE", "EVENT_WAIT_SQE",
-                                        "NOTIFY_RECORD_SQE", "NOTIFY_WAIT_SQE",  "WRITE_VALUE_SQE",
-                                        "VQ6_SQE",           "TOF_SQE",          "SDMA_SQE",
-                                        "VPC_SQE",           "JPEGE_SQE",        "JPEGD_SQE",
-                                        "DSA_SQE",           "ROCCE_SQE",        "PCIE_DMA_SQE",
-                                        "HOST_CPU_SQE",      "CDQM_SQE",         "C_CORE_SQE"};
-
-    if (t->part != AP_NONE) {
-        return ap__task_type(m, t);
-    }
-    return t->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[t->kind] : "Other";
-}
-
-static const char *ap__type(const ap__model *m, const ap__task *t)
-{
-    const char *name = t->track != AP_NONE ? ap__db_host_type(m, &m->tracks[t->track]) : NULL;
-
-    return name == NULL || strcmp(name, "FFTS_PLUS") == 0 || strcmp(name, "UNKNOWN") == 0
-               ? ap__device_type(m, t)
-               : name;
-}
-
 /* ---- TASK ---- */
 
-typedef struct ap__mark {
-    uint64_t id;
-    uint64_t start_ns;
-    uint64_t end_ns;
-    uint32_t device;
-    uint16_t stream;
-    uint16_t task;
-} ap__mark;
-
-static int ap__marks_by_id(const void *a, const void *b)
-{
-    const ap__mark *x = a;
-    const ap__mark *y = b;
-
-    if (x->device != y->device) {
-        return x->device < y->device ? -1 : 1;
-    }
-    if (x->id != y->id) {
-        return x->id < y->id ? -1 : 1;
-    }
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
-
-static int ap__read_marks(const ap__model *m, uint32_t device, ap__slice_cursor *cursor,
-                          ap__mark **marks, uint32_t *count)
-{
-    const ap__device_view *view = &m->devices[device];
-    ap__blob record;
-    uint32_t slice = 0;
-    uint32_t index = 0;
-    int rc = 0;
-
-    if (!ap__device_records(view, m->reader, "ts_track.data", 40, 0, 0, cursor)) {
-        return 0;
-    }
-    while (rc == 0 && ap__slice_cursor_next(cursor, &record, &slice, &index)) {
-        const unsigned char *p = (const unsigned char *)record.data;
-        uint32_t tag = record.size >= 40 ? ap__blob_u32(record, 36) & 0xFFFF : 0;
-        ap__mark *mark = NULL;
-
-        if (record.size < 40 || p[1] != 10 || (tag != 11 && tag != 12)) {
-            continue;
-        }
-        mark = ap__bulk_push((void **)marks, count, sizeof(*mark));
-        if (mark == NULL) {
-            rc = ENOMEM;
-            break;
-        }
-        *mark = (ap__mark){.id = ap__blob_u64(record, 16),
-                           .start_ns = ap__device_wall_ns(view, ap__blob_u64(record, 8)),
-                           .device = device,
-                           .stream = (uint16_t)ap__blob_u32(record, 32),
-                           .task = (uint16_t)(ap__blob_u32(record, 32) >> 16)};
-        mark->end_ns = mark->start_ns;
-    }
-    ap__slice_cursor_end(cursor);
-    return rc;
-}
-
-/* Two records with the same id are one range. */
-static uint32_t ap__join_ranges(ap__mark *marks, uint32_t count)
-{
-    uint32_t kept = 0;
-    bool open = false;
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (open && marks[kept - 1].id == marks[i].id &&
-            marks[kept - 1].device == marks[i].device) {
-            marks[kept - 1].end_ns = marks[i].start_ns;
-            open = false;
-        } else {
-            marks[kept++] = marks[i];
-            open = true;
-        }
-    }
-    return kept;
-}
-
-static int ap__marks(const ap__model *m, ap__mark **marks, uint32_t *count)
-{
-    ap__slice_cursor *cursor = malloc(sizeof(*cursor));
-    int rc = cursor != NULL ? 0 : ENOMEM;
-
-    for (uint32_t i = 0; rc == 0 && i < m->device_count; i++) {
-        rc = ap__read_marks(m, i, cursor, marks, count);
-    }
-    rc = rc != 0 ? rc : ap__bulk_sort((void **)marks, *count, sizeof(**marks), ap__marks_by_id);
-    if (rc == 0) {
-        *count = ap__join_ranges(*marks, *count);
-    }
-    free(cursor);
-    return rc;
-}
-
 static void ap__task_rows(ap__db *db, const ap__model *m, const uint32_t *links,
-                          const ap__mark *marks, uint32_t mark_count)
+                          const ap__tx_mark *marks, uint32_t mark_count)
 {
     uint32_t pid = ap__reader_meta(m->reader)->pid;
     ap__db_table t;
@@ -167,7 +32,7 @@ static void ap__task_rows(ap__db *db, const ap__model *m, const uint32_t *links,
                        "INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER");
     for (uint32_t i = 0; i < m->task_count + mark_count && db->rc == 0; i++) {
         const ap__task *k = i < m->task_count ? &m->tasks[i] : NULL;
-        const ap__mark *mark = k == NULL ? &marks[i - m->task_count] : NULL;
+        const ap__tx_mark *mark = k == NULL ? &marks[i - m->task_count] : NULL;
         bool linked = k != NULL && k->track != AP_NONE && links[k->track] != AP_NONE;
 
         ap__db_row(&t);
@@ -179,7 +44,7 @@ static void ap__task_rows(ap__db *db, const ap__model *m, const uint32_t *links,
                                  : UINT64_MAX);
         ap__db_int(&t, i);
         ap__db_int(&t, pid);
-        ap__db_name(&t, k != NULL ? ap__type(m, k) : "MsTx");
+        ap__db_name(&t, k != NULL ? ap__task_text(m, k) : "MsTx");
         ap__db_int(&t, k != NULL ? k->part : AP_NONE);
         ap__db_int(&t, k != NULL ? k->stream : mark->stream);
         ap__db_int(&t, k != NULL ? k->task : mark->task);
@@ -233,19 +98,6 @@ static void ap__tensor_text(ap__tensor_texts *out, const ap__model *m, const ap_
         (void)snprintf(out->types, sizeof(out->types), "N/A");
         (void)snprintf(out->shapes, sizeof(out->shapes), "N/A");
     }
-}
-
-static bool ap__ends_with(const char *text, const char *end)
-{
-    size_t length = text != NULL ? strlen(text) : 0;
-    size_t tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-bool ap__db_is_communication_server(const char *op)
-{
-    return ap__ends_with(op, "AicpuKernel");
 }
 
 static void ap__operator_row(ap__db_table *t, const ap__model *m, const ap__task *task,
@@ -315,7 +167,7 @@ static void ap__operators(ap__db *db, const ap__model *m, const uint32_t *ids)
         if (node == NULL) {
             continue;
         }
-        if (ap__db_is_communication_server(ap__reader_hash_text(m->reader, node->name))) {
+        if (ap__is_communication_server(ap__reader_hash_text(m->reader, node->name))) {
             ap__server_row(&servers, m, task, node, id);
         } else {
             ap__operator_row(&compute, m, task, node, id);
@@ -335,11 +187,13 @@ static uint32_t *ap__global_ids(const ap__model *m, uint32_t next)
         ids[i] = AP_NONE;
     }
     for (uint32_t i = 0; ids != NULL && i < m->task_count; i++) {
+        ap__bulk_step();
         if (m->tasks[i].track != AP_NONE) {
             ids[m->tasks[i].track] = i;
         }
     }
     for (uint32_t i = 0; ids != NULL && i < m->track_count; i++) {
+        ap__bulk_step();
         if (ids[i] == AP_NONE &&
             (m->tracks[i].node != AP_NONE || m->tracks[i].type == AP_TASK_MEMCPY)) {
             ids[i] = next++;
@@ -352,9 +206,9 @@ void ap__db_tasks(ap__db *db, const ap__model *m)
 {
     uint32_t *links = ap__links_make(m);
     uint32_t *ids = NULL;
-    ap__mark *marks = NULL;
+    ap__tx_mark *marks = NULL;
     uint32_t mark_count = 0;
-    int rc = links != NULL ? ap__marks(m, &marks, &mark_count) : ENOMEM;
+    int rc = links != NULL ? ap__tx_marks_make(m, &marks, &mark_count) : ENOMEM;
 
     if (rc == 0 && (uint64_t)m->task_count + mark_count + m->track_count >= UINT32_MAX) {
         rc = EOVERFLOW;

@@ -16,9 +16,30 @@
 
 void ap__export_failed(ap__export *e, const char *file, int rc)
 {
-    if (e->error[0] == '\0') {
-        (void)snprintf(e->error, sizeof(e->error), "%s: %s", file, strerror(rc));
+    size_t used = strlen(e->error);
+
+    (void)snprintf(e->error + used, sizeof(e->error) - used, "%s%s: %s", used != 0 ? "; " : "",
+                   file, strerror(rc));
+}
+
+void ap__export_progress(ap__export *e, const char *what)
+{
+    static const char bar[] = "########################################";
+    const uint32_t width = sizeof(bar) - 1;
+    uint32_t full = e->steps != 0 ? e->step * width / e->steps : 0;
+
+    if (!e->progress) {
+        return;
     }
+    if (what == NULL) {
+        fprintf(stderr, "\r\033[K");
+        return;
+    }
+    full = full < width ? full : width;
+    fprintf(stderr, "\r\033[K[%.*s%*s] %3u %% %s", (int)full, bar, (int)(width - full), "",
+            e->steps != 0 ? e->step * 100u / e->steps : 0u, what);
+    fflush(stderr);
+    e->step++;
 }
 
 static void ap__set_stamp(ap__export *e)
@@ -37,6 +58,7 @@ int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output
     memset(e, 0, sizeof(*e));
     e->prof_dir = prof_dir;
     e->slice_rows = AP_CSV_ROWS;
+    e->layers = UINT64_MAX;
     e->dir_fd = -1;
     ap__set_stamp(e);
     if (snprintf(e->base, sizeof(e->base), "%s", output != NULL ? output : prof_dir) >=
@@ -141,13 +163,31 @@ int ap__export_tables(ap__export *e, const ap__model *m)
         ap__csv_host_mem_usage,
         ap__csv_host_network_usage,
         ap__csv_host_disk_usage,
+        ap__csv_hbm,
+        ap__csv_nic,
+        ap__csv_roce,
+        ap__csv_host_cpu_usage,
+        ap__csv_os_runtime_statistic,
+        ap__csv_cpu_tables,
     };
+    const uint32_t count = sizeof(tables) / sizeof(tables[0]);
+    _Static_assert(sizeof(tables) / sizeof(tables[0]) == AP_EXPORT_TABLES, "steps of the bar");
+    uint32_t files = e->file_count;
     int first = 0;
 
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        int rc = tables[i](e, m);
+    for (uint32_t i = 0; i < count; i++) {
+        int rc = 0;
 
+        ap__export_progress(e, "tables");
+        rc = tables[i](e, m);
         first = first == 0 ? rc : first;
+    }
+    if (first == 0 && e->file_count == files) {
+        e->keep_empty = true;
+        first = ap__csv_api_statistic(e, m);
+        first = first != 0 ? first : ap__csv_msprof_tx(e, m);
+        first = first != 0 || m->device_count == 0 ? first : ap__csv_op_summary(e, m);
+        e->keep_empty = false;
     }
     return first;
 }

@@ -18,14 +18,21 @@ typedef struct ap__export {
     int dir_fd;
     uint64_t slice_rows; /* rows of one CSV file */
     bool guard;          /* texts that a spreadsheet would take for a formula get an apostrophe */
+    bool keep_empty;     /* tables without rows are files with a header */
+    uint64_t layers;     /* of the timeline: bits of enum ap__json_layers (reports.h) */
+    bool progress;       /* a bar on stderr */
+    uint32_t steps;      /* of it, in all and done */
+    uint32_t step;
     uint32_t file_count;
     char files[AP_EXPORT_FILES][96]; /* written so far */
     char database[96]; /* in base, "" none */
-    char error[4736];                /* of the first that could not be written */
+    char error[4736];                /* files that could not be written, each with its reason */
 } ap__export;
 
 /* For ap__db_export alone: nothing is made. 0 or -1 with error set. */
 int ap__export_open_base(ap__export *e, const char *prof_dir, const char *output);
+/* Before the first database: SQLite goes without locks, for programs that use it in one thread. */
+void ap__db_one_thread(void);
 /* Makes and opens mindstudio_profiler_output below `output` (NULL: the PROF_* directory).
  * 0 or -1 with error set. */
 int ap__export_open(ap__export *e, const char *prof_dir, const char *output);
@@ -33,9 +40,20 @@ int ap__export_open(ap__export *e, const char *prof_dir, const char *output);
 void ap__export_remove_old(ap__export *e);
 void ap__export_close(ap__export *e);
 void ap__export_failed(ap__export *e, const char *file, int rc);
+/* The next step begins; NULL: all are done, the bar goes away. */
+void ap__export_progress(ap__export *e, const char *what);
+/* Steps that the bar has to count. */
+#define AP_EXPORT_TABLES 36u
+#define AP_EXPORT_LAYERS 10u
+#define AP_EXPORT_DATABASE 9u
 
-/* All CSV files. 0, or the first errno with the others made all the same. */
+/* All CSV files. 0, or the first errno with the others made all the same. When there are rows for
+ * none, api_statistic, msprof_tx and (with a device) op_summary come with headers only: readers wait
+ * for a table. */
 int ap__export_tables(ap__export *e, const ap__model *m);
+
+/* README.txt: the kinds of files made so far. */
+int ap__export_readme(ap__export *e);
 
 /* Each returns 0 or errno (after ap__export_failed). No rows, no file. */
 int ap__csv_op_summary(ap__export *e, const ap__model *m);
@@ -65,6 +83,12 @@ int ap__csv_cpu_usage(ap__export *e, const ap__model *m);
 int ap__csv_sys_mem(ap__export *e, const ap__model *m);
 int ap__csv_process_cpu_usage(ap__export *e, const ap__model *m);
 int ap__csv_process_mem(ap__export *e, const ap__model *m);
+int ap__csv_hbm(ap__export *e, const ap__model *m);
+int ap__csv_nic(ap__export *e, const ap__model *m);
+int ap__csv_roce(ap__export *e, const ap__model *m);
+int ap__csv_host_cpu_usage(ap__export *e, const ap__model *m);
+int ap__csv_os_runtime_statistic(ap__export *e, const ap__model *m);
+int ap__csv_cpu_tables(ap__export *e, const ap__model *m); /* six */
 int ap__csv_host_mem_usage(ap__export *e, const ap__model *m);
 int ap__csv_host_network_usage(ap__export *e, const ap__model *m);
 int ap__csv_host_disk_usage(ap__export *e, const ap__model *m);

@@ -395,7 +395,8 @@ static void ap__usage(FILE *out, const char *verb)
 {
     fprintf(out,
             "Usage: aclprof %s --prefix DIR%s\n\n"
-            "  --prefix DIR  a CANN tree (what $ASCEND_HOME_PATH is), or a copy of one\n",
+            "  --prefix DIR  a CANN tree (what $ASCEND_HOME_PATH is), or a copy of one\n"
+            "  --help        print this\n",
             verb, strcmp(verb, "install") == 0 ? " [--from DIR] [--all]" : "");
     if (strcmp(verb, "install") == 0) {
         fprintf(out,

@@ -14,8 +14,11 @@ typedef struct verb {
 static const verb verbs[] = {
     {"summary", ap__verb_summary, "where the time went, on the terminal"},
     {"export", ap__verb_export, "the vendor's CSV files and timeline"},
+    {"report", ap__verb_report, "one HTML file to look at, of a run or of two that are compared"},
     {"check", ap__verb_check, "is a directory whole? for CI"},
     {"recover", ap__verb_recover, "finish a directory whose process was killed"},
+    {"merge", ap__verb_merge, "results of several ranks as one trace and database"},
+    {"doctor", ap__verb_doctor, "what would keep profiling from working here"},
     {"run", ap__verb_run, "run a program with this library preloaded"},
     {"start", ap__verb_control, "begin a capture in a running process"},
     {"stop", ap__verb_control, "end it"},

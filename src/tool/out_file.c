@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,10 @@ int ap__out_open(ap__out *o, int dir_fd, const char *name)
 {
     o->dir_fd = dir_fd;
     o->rc = 0;
+    o->buffer = o->buffers[0];
     o->used = 0;
+    o->written = 0;
+    o->background = false;
     (void)snprintf(o->name, sizeof(o->name), "%s", name);
     (void)snprintf(o->part, sizeof(o->part), ".%s.part", name);
     (void)unlinkat(dir_fd, o->part, 0);
@@ -27,30 +31,116 @@ int ap__out_open(ap__out *o, int dir_fd, const char *name)
     return 0;
 }
 
-static void ap__flush(ap__out *o)
+static int ap__write_all(int fd, const char *from, size_t bytes)
 {
-    size_t done = 0;
-
-    while (o->rc == 0 && done < o->used) {
-        ssize_t n = write(o->fd, o->buffer + done, o->used - done);
+    while (bytes != 0) {
+        ssize_t n = write(fd, from, bytes);
 
         if (n > 0) {
-            done += (size_t)n;
+            from += n;
+            bytes -= (size_t)n;
         } else if (n == 0) {
-            o->rc = ENOSPC;
+            return ENOSPC;
         } else if (errno != EINTR) {
-            o->rc = errno;
+            return errno;
         }
     }
+    return 0;
+}
+
+/* ---- the writing thread ---- */
+
+static void *ap__write_behind(void *argument)
+{
+    ap__out *o = argument;
+
+    pthread_mutex_lock(&o->lock);
+    for (;;) {
+        int rc = 0;
+
+        while (o->full == NULL && !o->ending) {
+            pthread_cond_wait(&o->changed, &o->lock);
+        }
+        if (o->full == NULL) {
+            break;
+        }
+        if (o->thread_rc == 0) {
+            pthread_mutex_unlock(&o->lock);
+            rc = ap__write_all(o->fd, o->full, o->full_bytes);
+            pthread_mutex_lock(&o->lock);
+        }
+        o->thread_rc = o->thread_rc != 0 ? o->thread_rc : rc;
+        o->full = NULL;
+        pthread_cond_broadcast(&o->changed);
+    }
+    pthread_mutex_unlock(&o->lock);
+    return NULL;
+}
+
+void ap__out_background(ap__out *o)
+{
+    sigset_t all;
+    sigset_t old;
+
+    if (o->fd < 0 || o->background) {
+        return;
+    }
+    (void)pthread_mutex_init(&o->lock, NULL);
+    (void)pthread_cond_init(&o->changed, NULL);
+    o->full = NULL;
+    o->ending = false;
+    o->thread_rc = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    o->background = pthread_create(&o->thread, NULL, ap__write_behind, o) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!o->background) {
+        (void)pthread_cond_destroy(&o->changed);
+        (void)pthread_mutex_destroy(&o->lock);
+    }
+}
+
+static void ap__end_thread(ap__out *o)
+{
+    if (!o->background) {
+        return;
+    }
+    pthread_mutex_lock(&o->lock);
+    o->ending = true;
+    pthread_cond_broadcast(&o->changed);
+    pthread_mutex_unlock(&o->lock);
+    (void)pthread_join(o->thread, NULL);
+    (void)pthread_cond_destroy(&o->changed);
+    (void)pthread_mutex_destroy(&o->lock);
+    o->background = false;
+    o->rc = o->rc != 0 ? o->rc : o->thread_rc;
+}
+
+static void ap__flush(ap__out *o)
+{
+    if (!o->background) {
+        o->rc = o->rc != 0 ? o->rc : ap__write_all(o->fd, o->buffer, o->used);
+    } else if (o->used != 0) {
+        pthread_mutex_lock(&o->lock);
+        while (o->full != NULL) {
+            pthread_cond_wait(&o->changed, &o->lock);
+        }
+        o->full = o->buffer;
+        o->full_bytes = o->used;
+        pthread_cond_broadcast(&o->changed);
+        pthread_mutex_unlock(&o->lock);
+        o->buffer = o->buffer == o->buffers[0] ? o->buffers[1] : o->buffers[0];
+    }
+    o->written += o->used;
     o->used = 0;
 }
 
-void ap__out_bytes(ap__out *o, const void *data, size_t bytes)
+void ap__out_spill(ap__out *o, const void *data, size_t bytes)
 {
     const char *p = data;
 
-    while (bytes > sizeof(o->buffer) - o->used) {
-        size_t n = sizeof(o->buffer) - o->used;
+    while (bytes > AP_OUT_BUFFER - o->used) {
+        size_t n = AP_OUT_BUFFER - o->used;
 
         memcpy(o->buffer + o->used, p, n);
         o->used += n;
@@ -62,17 +152,23 @@ void ap__out_bytes(ap__out *o, const void *data, size_t bytes)
     o->used += bytes;
 }
 
-void ap__out_text(ap__out *o, const char *text)
-{
-    ap__out_bytes(o, text, strlen(text));
-}
-
 static char *ap__digits(char *end, uint64_t value)
 {
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                                "34353637383940414243444546474849505152535455565758596061626364656667"
+                                "6869707172737475767778798081828384858687888990919293949596979899";
+
+    while (value >= 100) {
+        end -= 2;
+        memcpy(end, &pairs[value % 100 * 2], 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        end -= 2;
+        memcpy(end, &pairs[value * 2], 2);
+    } else {
+        *--end = (char)('0' + value);
+    }
     return end;
 }
 
@@ -114,6 +210,7 @@ void ap__out_printf(ap__out *o, const char *format, ...)
 
 void ap__out_drop(ap__out *o)
 {
+    ap__end_thread(o);
     if (o->fd >= 0) {
         (void)close(o->fd);
         o->fd = -1;
@@ -126,6 +223,7 @@ int ap__out_finish(ap__out *o)
     int rc = 0;
 
     ap__flush(o);
+    ap__end_thread(o);
     rc = o->rc;
     if (o->fd >= 0 && close(o->fd) != 0 && rc == 0 && errno != EINTR) {
         rc = errno;

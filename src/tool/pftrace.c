@@ -35,7 +35,7 @@ static void ap__collect_stamps(ap__pf *p)
     ap__stamp_record s;
 
     ap__reader_rewind(p->m->reader);
-    while (p->rc == 0 && ap__reader_next_stamp(p->m->reader, &s)) {
+    while (p->rc == 0 && ap__model_next_stamp(p->m, &s)) {
         ap__stamp_info *info =
             ap__bulk_push((void **)&p->stamps, &p->stamp_count, sizeof(*p->stamps));
         bool range = s.event == AP_TX_RANGE;
@@ -87,6 +87,7 @@ static void ap__collect_flows(ap__pf *p)
         uint32_t track = p->m->tasks[i].track;
         ap__flow_pair *pair = NULL;
 
+        ap__bulk_step();
         if (track == AP_NONE || p->links[track] == AP_NONE) {
             continue;
         }

@@ -8,8 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/utf8.h"
 #include "reader/reader_internal.h"
 #include "reader/safe_file.h"
+
+bool ap__has_file(const ap__model *m, uint32_t device, const char *file)
+{
+    const ap__device_view *view = &m->devices[device];
+    char name[96];
+
+    (void)snprintf(name, sizeof(name), "%s.%" PRIu32, file, view->device);
+    return view->data_fd >= 0 && ap__sources_find(&view->sources, name) != NULL;
+}
 
 int ap__each_record(const ap__model *m, uint32_t device, const char *file, uint32_t bytes,
                     int (*each)(void *context, uint32_t device, ap__blob record), void *context)
@@ -59,6 +69,11 @@ typedef struct ap__lines {
 static int ap__give(ap__lines *l)
 {
     l->line[l->used] = '\0';
+    if (!ap__utf8_is_clean(l->line, l->used)) {
+        for (size_t i = 0; i < l->used; i++) {
+            l->line[i] = (unsigned char)l->line[i] < 0x80 ? l->line[i] : '?';
+        }
+    }
     l->used = 0;
     return l->each(l->context, l->device, l->line);
 }
@@ -80,7 +95,7 @@ static int ap__slice_lines(ap__lines *l, int data_fd, const char *name, ap__note
                 l->line[l->used++] = buffer[i];
             }
         }
-        at += (uint64_t)n;
+        at = ap__skip_hole(fd, at + (uint64_t)n, size); /* it would be NULs, which do not count */
     }
     if (fd >= 0) {
         (void)close(fd);

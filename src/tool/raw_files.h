@@ -12,6 +12,8 @@
 #define AP_HOST UINT32_MAX
 #define AP_LINE_MAX 4096u
 
+/* Whether a device has a file "l2_cache.data" or such. */
+bool ap__has_file(const ap__model *m, uint32_t device, const char *file);
 /* Calls `each` with every record of a device's file; one that returns nonzero ends it. That, or 0.
  */
 int ap__each_record(const ap__model *m, uint32_t device, const char *file, uint32_t bytes,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `aclprof check` and `aclprof recover`. */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/model.h"
 #include "reader/recover.h"
+#include "tool/check/check.h"
 #include "tool/verbs.h"
+#include "writer/json_build.h"
 
 ap__reader *ap__verb_open(const char *verb, const char *path)
 {
@@ -22,139 +24,170 @@ ap__reader *ap__verb_open(const char *verb, const char *path)
 
 /* ---- check ---- */
 
-#define AP_CHECK_LOSSES 3
-#define AP_CHECK_DAMAGED 4
+#define AP_CODE_LOSSES 3
+#define AP_CODE_DAMAGED 4
+#define AP_CODE_UNNAMED 5
 
-typedef struct ap__findings {
-    uint64_t records;
-    uint64_t unnamed; /* texts that the dictionaries lack */
-    bool damaged;
-    bool lossy;
-} ap__findings;
+static const char *const ap__states[] = {"finished", "recovered", "unfinished", "running"};
+static const char *const ap__grades[] = {"note", "name", "lost", "bad"};
 
-static void ap__bad(ap__findings *f, const char *text)
+static const char *ap__verdict(ap__check_grade worst)
 {
-    printf("bad   %s\n", text);
-    f->damaged = true;
+    return worst == AP_CHECK_BAD       ? "damaged or unfinished"
+           : worst == AP_CHECK_LOST    ? "whole, with losses"
+           : worst == AP_CHECK_UNNAMED ? "whole, names are missing"
+                                       : "whole";
 }
 
-static void ap__check_records(ap__reader *reader, ap__findings *f)
+static void ap__print_check(const ap__check *c, bool files)
 {
-    ap__records *records =
-        ap__records_open(reader, AP_RECORD_API | AP_RECORD_COMPACT | AP_RECORD_ADDITIONAL, NULL);
-    ap__record_counts counts;
-    ap__raw_record r;
-    char text[128];
+    const ap__reader_account *a = ap__reader_account_of(c->reader);
 
-    if (records == NULL) {
-        ap__bad(f, "no memory");
-        return;
+    printf("%s: %s\n", ap__reader_path(c->reader), ap__states[ap__reader_state_of(c->reader)]);
+    printf("      %" PRIu64 " host records, %" PRIu32 " devices, %" PRIu64 " device tasks, %" PRIu32
+           " files\n",
+           c->records, c->devices, c->tasks, c->file_count);
+    if (a != NULL) {
+        printf("      emitted %" PRIu64 " = written %" PRIu64 " + lost %" PRIu64 "\n",
+               a->total.emitted, a->total.written, a->total.lostTotal);
     }
-    while (ap__records_next(records, &r)) {
-        f->unnamed += r.type_name == NULL;
-    }
-    ap__records_counts(records, &counts);
-    ap__records_close(records);
-    f->records = counts.records;
-    if (counts.bad_records != 0 || counts.torn_bytes != 0 || counts.damaged_rings != 0) {
-        (void)snprintf(text, sizeof(text),
-                       "%" PRIu64 " damaged records, %" PRIu64 " torn bytes, %" PRIu64
-                       " damaged rings",
-                       counts.bad_records, counts.torn_bytes, counts.damaged_rings);
-        ap__bad(f, text);
-    }
-    printf("      %" PRIu64 " host records, %" PRIu64 " of types without a name\n", f->records,
-           f->unnamed);
-}
+    for (uint32_t i = 0; files && i < c->file_count; i++) {
+        const ap__check_file *f = &c->files[i];
 
-static void ap__check_account(const ap__reader *reader, ap__findings *f)
-{
-    const ap__reader_account *a = ap__reader_account_of(reader);
-    char text[160];
-
-    if (a == NULL) {
-        printf("      no account (not written by this library, or unfinished)\n");
-        return;
-    }
-    printf("      emitted %" PRIu64 " = written %" PRIu64 " + lost %" PRIu64 "\n", a->total.emitted,
-           a->total.written, a->total.lostTotal);
-    if (a->total.emitted != a->total.written + a->total.lostTotal) {
-        ap__bad(f, "the account does not balance");
-    }
-    if (a->total.written != f->records) {
-        (void)snprintf(text, sizeof(text),
-                       "%" PRIu64 " records are there, the account says %" PRIu64, f->records,
-                       a->total.written);
-        ap__bad(f, text);
-    }
-    f->lossy = a->total.lostTotal != 0;
-}
-
-static void ap__check_devices(ap__reader *reader, ap__findings *f)
-{
-    ap__model model;
-    char text[128];
-
-    if (ap__model_load(&model, reader) != 0) {
-        ap__bad(f, "no memory for the devices' records");
-        return;
-    }
-    for (uint32_t i = 0; i < model.device_count; i++) {
-        printf("      device %" PRIu32 "%s\n", model.devices[i].device,
-               model.devices[i].simulated ? " (simulated)" : "");
-        if (!model.devices[i].finished) {
-            (void)snprintf(text, sizeof(text), "device_%" PRIu32 " has no end_info",
-                           model.devices[i].device);
-            ap__bad(f, text);
+        printf("file  %-64s %12" PRIu64 " bytes", f->name, f->bytes);
+        if (f->record_bytes != 0) {
+            printf(", %" PRIu64 " records of %" PRIu32, f->records, f->record_bytes);
         }
+        printf("%s\n", f->done ? "" : ", no .done");
     }
-    if (model.device_count != 0) {
-        printf("      %" PRIu32 " device tasks, %" PRIu64 " cut by the capture's begin or end\n",
-               model.task_count, model.unfinished_tasks);
+    for (uint32_t i = 0; i < c->finding_count; i++) {
+        printf("%-5s %s\n", ap__grades[c->findings[i].grade], c->findings[i].text);
     }
-    ap__model_free(&model);
+    if (c->findings_dropped != 0) {
+        printf("      and %" PRIu64 " more\n", c->findings_dropped);
+    }
+    printf("%s\n", ap__verdict(ap__check_worst(c)));
 }
 
-static int ap__check(const char *path)
+/* One line. 0 or 1. */
+static int ap__print_check_json(const ap__check *c)
 {
-    static const char *const states[] = {"finished", "recovered", "unfinished", "running"};
+    cJSON *root = cJSON_CreateObject();
+    bool ok = root != NULL;
+    cJSON *list = NULL;
+    char *text = NULL;
+
+    ap__json_u64(&ok, root, "version", 1);
+    ap__json_text(&ok, root, "path", ap__reader_path(c->reader));
+    ap__json_text(&ok, root, "state", ap__states[ap__reader_state_of(c->reader)]);
+    ap__json_text(&ok, root, "verdict", ap__verdict(ap__check_worst(c)));
+    ap__json_u64(&ok, root, "hostRecords", c->records);
+    ap__json_u64(&ok, root, "devices", c->devices);
+    ap__json_u64(&ok, root, "deviceTasks", c->tasks);
+    list = ap__json_array(&ok, root, "findings");
+    for (uint32_t i = 0; i < c->finding_count; i++) {
+        cJSON *item = ap__json_item(&ok, list);
+
+        ap__json_text(&ok, item, "grade", ap__grades[c->findings[i].grade]);
+        ap__json_text(&ok, item, "text", c->findings[i].text);
+    }
+    ap__json_u64(&ok, root, "moreFindings", c->findings_dropped);
+    list = ap__json_array(&ok, root, "files");
+    for (uint32_t i = 0; i < c->file_count; i++) {
+        const ap__check_file *f = &c->files[i];
+        cJSON *item = ap__json_item(&ok, list);
+
+        ap__json_text(&ok, item, "name", f->name);
+        ap__json_u64(&ok, item, "bytes", f->bytes);
+        ap__json_u64(&ok, item, "recordBytes", f->record_bytes);
+        ap__json_u64(&ok, item, "records", f->records);
+        ap__json_u64(&ok, item, "badRecords", f->bad);
+        ap__json_u64(&ok, item, "tornBytes", f->torn);
+        ap__json_bool(&ok, item, "done", f->done);
+    }
+    text = ap__json_print(ok, root);
+    if (text == NULL) {
+        fprintf(stderr, "aclprof check: no memory\n");
+        return 1;
+    }
+    puts(text);
+    cJSON_free(text);
+    return 0;
+}
+
+static int ap__check_one(const char *path, bool json, bool files)
+{
     ap__reader *reader = ap__verb_open("check", path);
-    ap__findings f = {0};
+    ap__check_grade worst = AP_CHECK_NOTE;
+    ap__check c;
+    int failed = 0;
 
     if (reader == NULL) {
         return 1;
     }
-    printf("%s: %s\n", ap__reader_path(reader), states[ap__reader_state_of(reader)]);
-    if (ap__reader_state_of(reader) == AP_READER_UNFINISHED) {
-        ap__bad(&f, "it was not finished: aclprof recover");
+    ap__check_run(&c, reader);
+    worst = ap__check_worst(&c);
+    if (json) {
+        failed = ap__print_check_json(&c);
+    } else {
+        ap__print_check(&c, files);
     }
-    ap__check_records(reader, &f);
-    ap__check_account(reader, &f);
-    ap__check_devices(reader, &f);
-    for (uint32_t i = 0; ap__reader_note(reader, i) != NULL; i++) {
-        printf("note  %s\n", ap__reader_note(reader, i));
-        f.damaged = f.damaged || ap__reader_state_of(reader) != AP_READER_RUNNING;
-    }
+    ap__check_free(&c);
     ap__reader_close(reader);
-    printf("%s\n", f.damaged ? "damaged or unfinished" : f.lossy ? "whole, with losses" : "whole");
-    return f.damaged ? AP_CHECK_DAMAGED : f.lossy ? AP_CHECK_LOSSES : 0;
+    return failed != 0 || fflush(stdout) != 0 ? 1
+           : worst == AP_CHECK_BAD            ? AP_CODE_DAMAGED
+           : worst == AP_CHECK_LOST           ? AP_CODE_LOSSES
+           : worst == AP_CHECK_UNNAMED        ? AP_CODE_UNNAMED
+                                              : 0;
+}
+
+static void ap__check_usage(FILE *out)
+{
+    fprintf(out,
+            "Usage: aclprof check [options] PROF_DIR\n\n"
+            "Reads every record and compares: each file with its records and its .done file, the\n"
+            "dictionaries with what refers to them, the accounts with themselves and with what is\n"
+            "there.\n\n"
+            "  --files     tell of each file\n"
+            "  --json      one line of JSON, with all files\n"
+            "  -h, --help  print this\n\n"
+            "Exit codes: 0 whole, 1 cannot be read, 2 wrong options, %d whole but records were\n"
+            "lost, %d damaged or unfinished, %d whole but names are missing.\n",
+            AP_CODE_LOSSES, AP_CODE_DAMAGED, AP_CODE_UNNAMED);
 }
 
 int ap__verb_check(int argc, char **argv)
 {
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        printf("Usage: aclprof check PROF_DIR\n\n"
-               "Reads every record and compares with the account and the dictionaries.\n"
-               "Exit codes: 0 whole, 1 cannot be read, 2 wrong options, %d whole but records were\n"
-               "lost, %d damaged or unfinished.\n",
-               AP_CHECK_LOSSES, AP_CHECK_DAMAGED);
-        return 0;
+    static const struct option names[] = {{"files", no_argument, NULL, 'f'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    bool json = false;
+    bool files = false;
+    int option = 0;
+
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "h", names, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            files = true;
+            break;
+        case 'j':
+            json = true;
+            break;
+        case 'h':
+            ap__check_usage(stdout);
+            return 0;
+        default:
+            ap__check_usage(stderr);
+            return 2;
+        }
     }
-    if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr, "Usage: aclprof check PROF_DIR\n");
+    if (optind != argc - 1) {
+        ap__check_usage(stderr);
         return 2;
     }
-    return ap__check(argv[1]);
+    return ap__check_one(argv[optind], json, files);
 }
 
 /* ---- recover ---- */

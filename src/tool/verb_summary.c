@@ -64,17 +64,22 @@ static int ap__by_name_and_ns(const void *a, const void *b)
     return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
+/* The least of `count` that `percent` of them do not exceed. */
+static uint64_t ap__percentile(const ap__sample *samples, uint64_t count, uint64_t percent)
+{
+    return samples[(count * percent + 99) / 100 - 1].ns;
+}
+
 /* The samples of one name, by duration. */
 static ap__group ap__group_of(const ap__sample *samples, uint32_t count, const char *name)
 {
-    uint64_t last = count - 1;
     ap__group g = {.name = name,
                    .count = count,
                    .least = samples[0].ns,
-                   .median = samples[last / 2].ns,
-                   .p90 = samples[last * 90 / 100].ns,
-                   .p99 = samples[last * 99 / 100].ns,
-                   .most = samples[last].ns};
+                   .median = ap__percentile(samples, count, 50),
+                   .p90 = ap__percentile(samples, count, 90),
+                   .p99 = ap__percentile(samples, count, 99),
+                   .most = samples[count - 1].ns};
 
     for (uint32_t i = 0; i < count; i++) {
         g.total += samples[i].ns;
@@ -402,7 +407,7 @@ static int ap__stamps(ap__view *v, ap__reader *reader)
 
 /* ---- devices, losses ---- */
 
-static void ap__device_line(const ap__model *m, uint32_t device)
+static void ap__device_line(ap__view *v, const ap__model *m, uint32_t device)
 {
     uint64_t first = 0;
     uint64_t last = 0;
@@ -413,6 +418,7 @@ static void ap__device_line(const ap__model *m, uint32_t device)
     for (uint32_t i = 0; i < m->task_count; i++) {
         const ap__task *t = &m->tasks[i];
 
+        ap__bulk_step();
         if (t->device != device) {
             continue;
         }
@@ -427,6 +433,14 @@ static void ap__device_line(const ap__model *m, uint32_t device)
             last = t->end_ns;
         }
     }
+    if (v->format == 'j') {
+        printf("%s{\"table\":\"devices\",\"device\":%" PRIu32 ",\"simulated\":%s,\"tasks\":%" PRIu64
+               ",\"span_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"longest_gap_ns\":%" PRIu64 "}",
+               v->first_row ? "" : ",\n", m->devices[device].device,
+               m->devices[device].simulated ? "true" : "false", tasks, last - first, busy, longest);
+        v->first_row = false;
+        return;
+    }
     printf("device %" PRIu32 "%s: %" PRIu64 " tasks", m->devices[device].device,
            m->devices[device].simulated ? " (simulated)" : "", tasks);
     if (last > first) {
@@ -436,11 +450,18 @@ static void ap__device_line(const ap__model *m, uint32_t device)
     printf("\n");
 }
 
-static void ap__losses(const ap__reader *reader)
+static void ap__losses(const ap__view *v, const ap__reader *reader)
 {
     const ap__reader_account *a = ap__reader_account_of(reader);
 
     if (a == NULL) {
+        return;
+    }
+    if (v->format == 'j') {
+        printf("%s{\"table\":\"account\",\"emitted\":%" PRIu64 ",\"written\":%" PRIu64
+               ",\"lost\":%" PRIu64 ",\"call_ns\":%" PRIu64 ",\"writer_cpu_ns\":%" PRIu64 "}",
+               v->first_row ? "" : ",\n", a->total.emitted, a->total.written, a->total.lostTotal,
+               a->total.callNs, a->total.writerCpuNs);
         return;
     }
     printf("\nrecords: %" PRIu64 " emitted = %" PRIu64 " written + %" PRIu64
@@ -472,21 +493,24 @@ static int ap__show(ap__view *v, ap__reader *reader)
 
         printf("%s%s\nprocess %" PRIu32 " %s on %s\n", ap__reader_path(reader),
                states[ap__reader_state_of(reader)], meta->pid, meta->process_name, meta->host_name);
-        for (uint32_t i = 0; i < model.device_count; i++) {
-            ap__device_line(&model, i);
-        }
     } else if (v->format == 'c') {
         printf("table,name,count,total(us),avg(us),min(us),median(us),p90(us),p99(us),max(us)\n");
     } else {
         printf("[");
     }
+    for (uint32_t i = 0; v->format != 'c' && i < model.device_count; i++) {
+        if (v->device < 0 || v->device == model.devices[i].device) {
+            ap__device_line(v, &model, i);
+        }
+    }
     rc = ap__operators(v, &model);
     rc = rc != 0 ? rc : ap__calls(v, &model);
     rc = rc != 0 ? rc : ap__stamps(v, reader);
+    if (v->format != 'c') {
+        ap__losses(v, reader);
+    }
     if (v->format == 'j') {
         printf("]\n");
-    } else if (v->format == 't') {
-        ap__losses(reader);
     }
     ap__text_pool_free(v->pool);
 out:

@@ -10,8 +10,11 @@
 
 int ap__verb_summary(int argc, char **argv);
 int ap__verb_export(int argc, char **argv);
+int ap__verb_report(int argc, char **argv);
 int ap__verb_check(int argc, char **argv);
 int ap__verb_recover(int argc, char **argv);
+int ap__verb_doctor(int argc, char **argv);
+int ap__verb_merge(int argc, char **argv);
 int ap__verb_run(int argc, char **argv);
 /* start, stop, snapshot, status: by argv[0]. */
 int ap__verb_control(int argc, char **argv);

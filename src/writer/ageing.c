@@ -182,7 +182,7 @@ uint64_t ap__ageing_make_room(ap__ageing *a, uint64_t bytes, ap__aged *removed)
 {
     uint64_t gained = 0;
 
-    for (size_t i = a->head; gained < bytes && i < a->count; i++) {
+    for (size_t i = a->head; a->limit != 0 && gained < bytes && i < a->count; i++) {
         ap__aged_slice *entry = &a->slices[i];
         const ap__aged_stream *owner = &a->streams[entry->stream];
 

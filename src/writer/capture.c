@@ -20,6 +20,7 @@
 #include "session/errtext.h"
 #include "session/fork.h"
 #include "stamp/intern.h"
+#include "stamp/mstx_ranges.h"
 #include "stamp/range.h"
 #include "writer/control_files.h"
 #include "writer/dirs.h"
@@ -157,14 +158,7 @@ static int ap__write_control(ap__capture *c, const ap__capture_params *p,
 
 static void ap__reserve_make(ap__capture *c)
 {
-    int fd =
-        openat(c->dir.ext_fd, AP_EXT_RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (fd >= 0) {
-        (void)fchmod(fd, AP_FILE_MODE); /* undoes the umask */
-        (void)!posix_fallocate(fd, 0, AP_RESERVE_BYTES); /* only a comfort */
-        close(fd);
-    }
+    (void)ap__file_reserve(c->dir.ext_fd, AP_EXT_RESERVE_NAME, AP_RESERVE_BYTES);
 }
 
 /* Bytes that the host directory may hold: the API's limit is for the whole PROF directory, which
@@ -445,7 +439,7 @@ static int ap__close_rings(ap__capture *c)
     int rc = 0;
 
     stuck = ap__threads_quiesce(&open_pushes);
-    c->open_at_stop = open_pushes + ap__range_void(c->key);
+    c->open_at_stop = open_pushes + ap__range_void(c->key) + ap__mstx_ranges_void(c->key);
     ap__texts_flush(); /* texts that only failed calls have introduced, or a full disk kept back */
     ap__texts_let_writer_go();
     ap__loop_stop(&c->loop);
@@ -473,7 +467,7 @@ static aclError ap__leave_unfinished(ap__capture *c)
     uint32_t stuck = 0;
 
     stuck = ap__threads_quiesce(&open_pushes);
-    c->open_at_stop = open_pushes + ap__range_void(c->key);
+    c->open_at_stop = open_pushes + ap__range_void(c->key) + ap__mstx_ranges_void(c->key);
     ap__texts_let_writer_go();
     ap__loop_stop(&c->loop);
     ap__current = NULL;
@@ -605,6 +599,7 @@ void ap__capture_place_of(const ap__capture *capture, ap__capture_place *out)
         .ext_fd = capture->dir.ext_fd,
         .data_fd = capture->dir.data_fd,
         .meta = &capture->meta,
+        .start_ns = capture->drain.convert.start.mono_raw_ns,
     };
 }
 

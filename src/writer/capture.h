@@ -61,6 +61,7 @@ typedef struct ap__capture_place {
     int ext_fd;  /* host/.aclprof */
     int data_fd; /* host/data */
     const ap__host_meta *meta;
+    uint64_t start_ns; /* CLOCK_MONOTONIC_RAW */
 } ap__capture_place;
 
 void ap__capture_place_of(const ap__capture *capture, ap__capture_place *out);

@@ -15,6 +15,7 @@
 #include "writer/dirs.h"
 #include "writer/file_io.h"
 #include "writer/json_build.h"
+#include "writer/json_parse.h"
 #include "writer/sample_json.h"
 
 #define AP_INFO_MAX (1024u * 1024u)
@@ -97,7 +98,7 @@ static cJSON *ap__host_info_json(int prof_fd, int *err)
             (n < 0 && errno == EINTR))) {
         used += n > 0 ? (size_t)n : 0;
     }
-    root = cJSON_ParseWithLength(text, used);
+    root = ap__json_parse(text, used);
     *err = root == NULL ? EINVAL : 0;
 out:
     free(text);

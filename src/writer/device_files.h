@@ -63,4 +63,8 @@ int ap__device_dir_end(const ap__device_dir *dir, uint32_t device, const ap__clo
 
 void ap__device_dir_close(ap__device_dir *dir);
 
+/* host/.aclprof/device_files.<n>: the length of the records of each file in device_<n>/data, a line
+ * "<name> <bytes>" each, 0 for lines of text. By it a torn end is found after a crash. */
+#define AP_DEVICE_FILES_NAME "device_files"
+
 #endif

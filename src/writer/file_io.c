@@ -69,6 +69,22 @@ int ap__file_write(int fd, const void *data, size_t bytes, uint64_t offset, size
     return err;
 }
 
+int ap__file_reserve(int dir_fd, const char *name, uint64_t bytes)
+{
+    int fd = ap__file_create(dir_fd, name);
+    int err = 0;
+
+    if (fd < 0) {
+        return -fd;
+    }
+    err = posix_fallocate(fd, 0, (off_t)bytes);
+    (void)close(fd);
+    if (err != 0) {
+        (void)unlinkat(dir_fd, name, 0);
+    }
+    return err;
+}
+
 int ap__file_close(int fd)
 {
     /* after EINTR Linux has closed it all the same */

@@ -24,6 +24,10 @@ int ap__file_create(int dir_fd, const char *name);
 /* Writes everything at `offset`; *written = bytes that went (may be NULL). 0 or errno. */
 int ap__file_write(int fd, const void *data, size_t bytes, uint64_t offset, size_t *written);
 
+/* Makes a file that only takes space, to be deleted when the disk is full and files must be finished.
+ * 0 or errno. */
+int ap__file_reserve(int dir_fd, const char *name, uint64_t bytes);
+
 /* 0 or errno (a late write error of a network file system). */
 int ap__file_close(int fd);
 

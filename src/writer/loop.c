@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_thread.h"
 #include "ring/ring.h"
 #include "ring/thread.h"
 #include "session/errtext.h"
@@ -167,13 +167,12 @@ static void ap__on_wake(uv_async_t *wake)
     ap__turn(wake->data);
 }
 
-static void ap__thread_main(void *arg)
+static void *ap__thread_main(void *arg)
 {
     ap__loop *loop = arg;
 
-    pthread_setname_np(pthread_self(), "aclprof-writer");
     if (ap__uv_run(&loop->loop)) {
-        return;
+        return NULL;
     }
     atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
     ap__texts_let_writer_go();
@@ -186,19 +185,7 @@ static void ap__thread_main(void *arg)
         ap__turn(loop);
         (void)nanosleep(&nap, NULL);
     }
-}
-
-static int ap__spawn(ap__loop *loop)
-{
-    sigset_t all;
-    sigset_t saved;
-    int rc = 0;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved); /* the host's signals never land in our thread */
-    rc = uv_thread_create(&loop->thread, ap__thread_main, loop);
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
-    return -rc;
+    return NULL;
 }
 
 /* libuv leaks a descriptor when it cannot open its last (and the distribution's aborts the process
@@ -243,7 +230,7 @@ int ap__loop_start(ap__loop *loop, ap__drain *drain)
     if (rc == 0) {
         atomic_store_explicit(&ap__writer_rest, AP_WRITER_SLEEP, memory_order_relaxed);
         atomic_store_explicit(&ap__wake_now, &loop->wake, memory_order_release);
-        rc = ap__spawn(loop);
+        rc = ap__own_thread(&loop->thread, "aclprof-writer", ap__thread_main, loop);
         if (rc != 0) {
             atomic_store_explicit(&ap__wake_now, NULL, memory_order_release);
             uv_close((uv_handle_t *)&loop->wake, NULL);
@@ -286,7 +273,7 @@ void ap__loop_stop(ap__loop *loop)
         ap__drain_all(loop);
         return;
     }
-    uv_thread_join(&loop->thread);
+    (void)pthread_join(loop->thread, NULL);
     if (!atomic_load_explicit(&loop->lost, memory_order_acquire)) {
         ap__uv_close(&loop->loop);
     }

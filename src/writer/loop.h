@@ -4,6 +4,7 @@
 #ifndef AP_WRITER_LOOP_H_
 #define AP_WRITER_LOOP_H_
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ typedef struct ap__loop {
     uv_loop_t loop;
     uv_timer_t timer;
     uv_async_t wake;
-    uv_thread_t thread;
+    pthread_t thread;
     ap__drain *drain;
     uint32_t idle_passes;
     _Atomic uint32_t stopping;

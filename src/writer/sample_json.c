@@ -134,6 +134,13 @@ static const char *ap__level(uint64_t mask)
     return (mask & ACL_PROF_TASK_TIME_L0) != 0 ? "level0" : NULL;
 }
 
+/* Whether counters of the AI cores are read for each task. */
+static bool ap__counts(const ap__host_meta *meta)
+{
+    return (meta->data_types & ACL_PROF_API_STATS) == 0 &&
+           (meta->data_types & ACL_PROF_AICORE_METRICS) != 0 && meta->metrics != ACL_AICORE_NONE;
+}
+
 static void ap__from_mask(ap__sample *s, const ap__host_meta *meta)
 {
     uint64_t mask = meta->data_types;
@@ -165,7 +172,7 @@ static void ap__from_mask(ap__sample *s, const ap__host_meta *meta)
         ap__set(s, "l2CacheTaskProfiling", "on");
         ap__set(s, "l2CacheTaskProfilingEvents", ap__pmu_l2_events(meta->chip));
     }
-    if ((mask & ACL_PROF_AICORE_METRICS) != 0 && meta->metrics != ACL_AICORE_NONE) {
+    if (ap__counts(meta)) {
         ap__pmu_set cube = ap__pmu_set_of(meta->metrics, meta->chip, false);
         ap__pmu_set vector = ap__pmu_set_of(meta->metrics, meta->chip, true);
 
@@ -178,6 +185,12 @@ static void ap__from_mask(ap__sample *s, const ap__host_meta *meta)
         ap__set(s, "aiv_metrics", vector.name);
         ap__set(s, "aiv_profiling_events", vector.events);
     }
+}
+
+/* Chips that record changes of the cores' frequency beside the counters, unasked. */
+static bool ap__has_frequency(uint32_t chip)
+{
+    return chip == 4 || chip == 5 || chip == 7 || chip == 15 || chip == 16;
 }
 
 static int64_t ap__interval(int64_t per_second, uint32_t hz)
@@ -245,6 +258,8 @@ static void ap__from_device_settings(ap__sample *s, const ap__settings *set, uin
     if (set->cpu_hz != 0) {
         ap__set(s, "cpu_profiling", "on");
         ap__set(s, "hscb", "on");
+        ap__set(s, "tsCpuProfiling", "on");
+        ap__set(s, "ts_cpu_profiling_events", "0x11,0x8"); /* as channel 10 is asked */
         ap__set_number(s, "cpu_sampling_interval", ap__interval(1000, set->cpu_hz));
     }
     if (set->mem_serviceflow[0] != '\0') {
@@ -296,6 +311,8 @@ static void ap__from_host_settings(ap__sample *s, const ap__settings *set)
     if (set->host_usage_hz != 0) {
         ap__set_number(s, "hostProfilingSamplingInterval",
                        ap__interval(1000, set->host_usage_hz));
+        /* by this the vendor's reader tells the times of host_disk.data */
+        ap__set_number(s, "host_disk_freq", 1000 / ap__interval(1000, set->host_usage_hz));
     }
 }
 
@@ -309,6 +326,9 @@ char *ap__sample_json(const ap__host_meta *meta, const char *id)
     ap__from_mask(&s, meta);
     ap__from_device_settings(&s, meta->settings, meta->chip);
     ap__from_host_settings(&s, meta->settings);
+    if (strcmp(id, "64") != 0 || meta->devices[0] != '\0') {
+        ap__on_if(&s, ap__has_frequency(meta->chip) && ap__counts(meta), "ai_core_lpm");
+    }
     ap__set(&s, "result_dir", meta->result_dir);
     ok = ok && s.ok;
     for (size_t i = 0; ok && i < AP_TEXTS; i++) {

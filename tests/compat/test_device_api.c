@@ -10,7 +10,12 @@
 
 #include "reader/device_view.h"
 #include "reader/recover.h"
+#include "reporter/vendor.h"
 #include "sim_runtime.h"
+
+/* Start and Stop come back within 5 s from a driver that hangs (collector.h); a busy machine has as
+ * much again. */
+#define BOUND_S 10
 
 #define TASKS (ACL_PROF_TASK_TIME | ACL_PROF_AICORE_METRICS)
 
@@ -143,18 +148,63 @@ static void misbehaving(void **state)
     init(*state);
     begin = seconds();
     assert_ok(aclprofStart(config));
-    assert_true(seconds() - begin < 12);
+    assert_true(seconds() - begin < BOUND_S);
     stamp = aclprofCreateStamp();
     for (int i = 0; i < 100; i++) {
         assert_ok(aclprofMark(stamp));
     }
-    launch(0, 50);
+    if (getenv("LAUNCH_NOT_ON_0") == NULL) {
+        launch(0, 50);
+    }
     launch(1, 50);
     usleep(200000);
     begin = seconds();
     assert_ok(aclprofStop(config));
-    assert_true(seconds() - begin < 20);
+    assert_true(seconds() - begin < BOUND_S);
     assert_ok(aclprofFinalize());
+}
+
+/* A subscription to a model of a device that hangs. */
+static void subscribed(void **state)
+{
+    aclprofSubscribeConfig *config = NULL;
+    double begin = 0;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe(fds), 0);
+    for (uint32_t model = 1; model <= 2; model++) {
+        assert_int_equal(MsprofSetDeviceIdByGeModelIdx(model, model - 1), 0);
+    }
+    config = aclprofCreateSubscribeConfig(1, ACL_AICORE_NONE, &fds[1]);
+    begin = seconds();
+    if (strcmp(getenv("HANGS_AT"), "start") == 0) {
+        assert_refused(aclprofModelSubscribe(1, config), ACL_ERROR_PROFILING_FAILURE,
+                       "does not answer");
+    } else {
+        assert_ok(aclprofModelSubscribe(1, config));
+    }
+    assert_ok(aclprofModelSubscribe(2, config)); /* the other device is none the worse */
+    launch(1, 20);
+    assert_ok(aclprofModelUnSubscribe(2));
+    if (strcmp(getenv("HANGS_AT"), "start") != 0) {
+        assert_ok(aclprofModelUnSubscribe(1));
+    }
+    assert_true(seconds() - begin < BOUND_S);
+}
+
+/* Every device hangs, in every channel: the end is Finalize. */
+static void all_hang(void **state)
+{
+    double begin = 0;
+
+    init(*state);
+    begin = seconds();
+    assert_ok(aclprofStart(config_of(0, 8, TASKS | ACL_PROF_MSPROFTX)));
+    assert_true(seconds() - begin < BOUND_S);
+    begin = seconds();
+    assert_ok(aclprofFinalize());
+    assert_true(seconds() - begin < BOUND_S);
 }
 
 static void forked(void **state)
@@ -251,7 +301,7 @@ static const role roles[] = {ROLE(disjoint),
                              ROLE(no_driver),
                              ROLE(with_settings),
                              ROLE(api_statistics),
-                             ROLE(misbehaving),
+                             ROLE(misbehaving), ROLE(all_hang), ROLE(subscribed),
                              ROLE(forked),
                              ROLE(killed),
                              ROLE(set_later),
@@ -388,7 +438,8 @@ static void check_misbehaving(const char *root, const char *name, const char *op
     assert_non_null(back);
     assert_int_equal(back->count, 100);
     /* and of each launch three calls, a track and a node */
-    assert_int_equal(ap__reader_account_of(back->reader)->total.written, 100 + 100 * 5);
+    assert_int_equal(ap__reader_account_of(back->reader)->total.written,
+                     100 + (getenv("LAUNCH_NOT_ON_0") == NULL ? 100 : 50) * 5);
     assert_int_equal(ap__reader_account_of(back->reader)->total.lostTotal, 0);
     read_back_close(back);
     prof = only(dir);
@@ -415,6 +466,70 @@ static void test_misbehaving(void **state)
     check_misbehaving(*state, "gaps", "devices=2,fault=cnt_gap:dev=0:chan=50:at=5:n=3",
                       "\"gaps\":3");
     check_misbehaving(*state, "hang", "devices=2,fault=hang:dev=0:chan=50", "\"unannounced\":");
+}
+
+/* Calls that never answer. */
+static void test_hanging(void **state)
+{
+    check_misbehaving(*state, "stop", "devices=2,fault=stop_slow:dev=0:ms=-1",
+                      "\"stop\":\"the device does not answer\"");
+    check_misbehaving(*state, "stop_one", "devices=2,fault=stop_slow:dev=0:chan=50:ms=-1",
+                      "\"unansweredCalls\":1");
+    setenv("LAUNCH_NOT_ON_0", "1", 1);
+    check_misbehaving(*state, "start", "devices=2,fault=start_slow:dev=0:chan=50:ms=-1",
+                      "\"state\":\"starting\"");
+    check_misbehaving(*state, "away", "devices=2,fault=lost:dev=0:from_ms=0",
+                      "\"start\":\"the device is lost\"");
+    unsetenv("LAUNCH_NOT_ON_0");
+}
+
+static void check_all_hang(const char *root, const char *name, const char *options,
+                           const char *part, const char *file)
+{
+    char *dir = below(root, name);
+    char *prof = NULL;
+    char *text = NULL;
+    unsigned devices = 0;
+
+    setenv("ACLPROF_SIM", options, 1);
+    (void)role_run("all_hang", dir);
+    prof = only(dir);
+    text = text_of(prof, "host/.aclprof/devices.json");
+    for (const char *p = text; (p = strstr(p, "\"device\":")) != NULL; p++) {
+        devices++;
+    }
+    assert_int_equal(devices, 8);
+    if (strstr(text, part) == NULL) {
+        fail_msg("%s: no '%s' in %s", name, part, text);
+    }
+    if (file != NULL) {
+        assert_true(has(prof, file));
+    }
+    assert_true(has(prof, "host/end_info.done"));
+    free(text);
+    free(prof);
+    free(dir);
+}
+
+static void test_all_hang(void **state)
+{
+    check_all_hang(*state, "stop", "devices=8,fault=stop_slow:ms=-1",
+                   "\"stop\":\"the device does not answer\"", "device_7/end_info.7.done");
+    check_all_hang(*state, "start", "devices=8,fault=start_slow:ms=-1",
+                   "\"state\":\"starting\"", "device_7/end_info.7.done");
+    check_all_hang(*state, "away", "devices=8,fault=lost:from_ms=0",
+                   "\"start\":\"the device is lost\"", NULL);
+}
+
+static void test_hanging_subscription(void **state)
+{
+    setenv("HANGS_AT", "start", 1);
+    setenv("ACLPROF_SIM", "devices=2,fault=start_slow:dev=0:ms=-1", 1);
+    (void)role_run("subscribed", *state);
+    setenv("HANGS_AT", "stop", 1);
+    setenv("ACLPROF_SIM", "devices=2,fault=stop_slow:dev=0:ms=-1", 1);
+    (void)role_run("subscribed", *state);
+    unsetenv("HANGS_AT");
 }
 
 static void test_forked(void **state)
@@ -517,6 +632,9 @@ int main(int argc, char **argv)
         SCRATCH_TEST(test_disjoint),       SCRATCH_TEST(test_refused),
         SCRATCH_TEST(test_no_driver),      SCRATCH_TEST(test_with_settings),
         SCRATCH_TEST(test_api_statistics), SCRATCH_TEST(test_misbehaving),
+        SCRATCH_TEST(test_hanging),
+        SCRATCH_TEST(test_all_hang),
+        SCRATCH_TEST(test_hanging_subscription),
         SCRATCH_TEST(test_forked),         SCRATCH_TEST(test_killed),
         SCRATCH_TEST(test_set_later),      SCRATCH_TEST(test_through_the_interface),
         SCRATCH_TEST(test_no_such_symbols),

@@ -9,6 +9,8 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 
+#include "reader/recover.h"
+
 #define PART 10000u
 
 /* ---- faults: this program's pwrite is the one that the library finds ---- */
@@ -325,6 +327,102 @@ static void ages_instead(void **state)
     free(path);
 }
 
+/* Every slice of a device has its .done, and the device its end. */
+static void check_device_ended(const char *prof, unsigned device)
+{
+    char text[64];
+    char *path = NULL;
+    char *data = NULL;
+    DIR *dir = NULL;
+    struct dirent *entry = NULL;
+    size_t slices = 0;
+
+    snprintf(text, sizeof(text), "device_%u", device);
+    path = below(prof, text);
+    for (int i = 0; i < 2; i++) {
+        char *end = NULL;
+
+        snprintf(text, sizeof(text), i == 0 ? "end_info.%u" : "end_info.%u.done", device);
+        end = below(path, text);
+        if (!there_is(end)) {
+            fail_msg("no %s", end);
+        }
+        free(end);
+    }
+    data = below(path, "data");
+    dir = opendir(data);
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL) {
+        char *done = NULL;
+
+        if (strstr(entry->d_name, ".slice_") == NULL || strstr(entry->d_name, ".done") != NULL) {
+            continue;
+        }
+        assert_true(asprintf(&done, "%s/%s.done", data, entry->d_name) > 0);
+        if (!there_is(done)) {
+            fail_msg("no %s", done);
+        }
+        free(done);
+        slices++;
+    }
+    closedir(dir);
+    assert_true(slices >= 2);
+    free(data);
+    free(path);
+}
+
+/* The disk is full before the devices end: their files are finished all the same. */
+static void devices_end(void **state)
+{
+    char *path = volume(*state, "size=64m");
+    uint32_t devices[] = {0, 1};
+    int saved = keep_messages(*state);
+    ap__recover_report *report = malloc(sizeof(*report));
+    char *text = NULL;
+    const char *said = NULL;
+    paths found = {NULL, 0};
+    cJSON *json = NULL;
+    uint64_t lost = 0;
+
+    assert_ok(init_at(path));
+    assert_ok(aclprofStart(aclprofCreateConfig(devices, 2, ACL_AICORE_PIPE_UTILIZATION, NULL,
+                                               ACL_PROF_TASK_TIME | ACL_PROF_AICORE_METRICS |
+                                                   ACL_PROF_MSPROFTX)));
+    work("before");
+    usleep(300000);
+    free(fill(path));
+    usleep(300000);
+    assert_ok(aclprofFinalize());
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    text = file_text(messages_file);
+    said = strstr(text, "cannot be written");
+    assert_non_null(said);
+    assert_non_null(strstr(text, "No space left on device"));
+    assert_null(strstr(said + 1, "cannot be written")); /* once, whatever fails */
+    free(text);
+    found = prof_paths(path);
+    assert_int_equal(found.count, 1);
+    check_device_ended(found.list[0], 0);
+    check_device_ended(found.list[0], 1);
+    check_work(path, "before", 0);
+    text = file_below(found.list[0], "host/.aclprof/devices.json");
+    json = cJSON_Parse(text);
+    assert_non_null(json);
+    for (const char *p = text; (p = strstr(p, "\"lostDiskBytes\":")) != NULL; p += 16) {
+        lost += strtoull(p + 16, NULL, 10);
+    }
+    assert_true(lost > 0);
+    cJSON_Delete(json);
+    free(text);
+    assert_int_equal(ap__recover(found.list[0], report), 0);
+    assert_int_equal(report->code, AP_RECOVER_NOTHING);
+    ap__recover_report_free(report);
+    free(report);
+    paths_free(&found);
+    free(path);
+}
+
 static void on_a_volume(const char *name, const char *dir)
 {
     int code = 0;
@@ -460,6 +558,22 @@ static void failing_volume(void **state)
     free(bad);
 }
 
+static void full_under_devices(void **state)
+{
+    int code = 0;
+
+    setenv("ACLPROF_DRIVER", "sim", 1);
+    setenv("ACLPROF_SIM", "devices=2,pattern=flood,rate=100000,delay_ms=1", 1);
+    setenv("ACLPROF_LOG", "warn", 1);
+    code = process_end(role_start("devices_end", *state));
+    unsetenv("ACLPROF_DRIVER");
+    unsetenv("ACLPROF_LOG");
+    if (code == 77) {
+        skip(); /* may not mount */
+    }
+    assert_int_equal(code, 0);
+}
+
 static void errors_everywhere(void **state)
 {
     role_run("failing_volume", *state);
@@ -468,6 +582,7 @@ static void errors_everywhere(void **state)
 static const role roles[] = {
     ROLE(too_small),    ROLE(fills_up_then_has_space), ROLE(stays_full),
     ROLE(ages_instead), ROLE(failing_writes),          ROLE(failing_volume),
+    ROLE(devices_end),
 };
 
 int main(int argc, char **argv)
@@ -477,6 +592,7 @@ int main(int argc, char **argv)
         SCRATCH_TEST(full_for_a_while),
         SCRATCH_TEST(full_until_the_end),
         SCRATCH_TEST(full_under_a_storage_limit),
+        SCRATCH_TEST(full_under_devices),
         SCRATCH_TEST(io_errors),
         SCRATCH_TEST(errors_everywhere),
     };

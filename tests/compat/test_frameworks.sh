@@ -24,6 +24,7 @@ in_setup() {
         LD_PRELOAD="$build/libacl_prof.so:$build/libmsprofiler.so" "$@" ;;
     library-path) env LD_LIBRARY_PATH="$tmp/ours:$cann" "$@" ;;
     install) env LD_LIBRARY_PATH="$tmp/installed/lib64" "$@" ;;
+    core) env LD_LIBRARY_PATH="$cann" LD_PRELOAD="$build/libacl_prof.so" "$@" ;;
     esac
 }
 # results ROW DIRECTORY NUMBER: so many PROF_*, all whole, nothing beside them
@@ -35,16 +36,18 @@ results() {
         equal "$row: whole" "$("$tool" check "$prof" 2>&1 | grep -cx whole)" 1
     done
 }
-# calls ROW SETUP NAME …: the program goes well, and the vendor's library is not reached
+# calls ROW SETUP NAME …: the program goes well, and the vendor's library is not reached; with the
+# core alone its front ends are, and not what is below them
 calls() {
     local row=$1 setup=$2 code=0
     shift 2
     rm -rf "$tmp/out"
     in_setup "$setup" "$tmp/frameworks" "$@" >"$tmp/log" 2>&1 || code=$?
-    equal "$row ($(tail -n 1 "$tmp/log"))" "$code:$(grep -c 'vendor aclprof' "$tmp/log")" 0:0
+    equal "$row ($(tail -n 1 "$tmp/log"))" "$code:$(grep -c "vendor $(
+        [ $setup = core ] && echo ProfAcl || echo aclprof)" "$tmp/log")" 0:0
 }
 
-for setup in preload library-path install; do
+for setup in preload library-path install core; do
     row="torch_npu, $setup"
     calls "$row" $setup torch "$tmp/out"
     for window in 0 1 2; do
@@ -54,6 +57,13 @@ for setup in preload library-path install; do
     equal "$row: marks on the stream" "$(grep -c '^trace .*tag 11$' "$tmp/log")" 30
     equal "$row: steps" "$(grep -c '^trace .*tag 0$' "$tmp/log"):$(grep -c '^trace .*tag 1$' \
         "$tmp/log")" 30:30
+    if [ $setup = core ]; then # the vendor's has no SetStampTagName any more
+        row="MindSpore, $setup"
+        calls "$row" $setup mindspore "$tmp/out" "$cann/libmsprofiler.so"
+        results "$row" "$tmp/out" 1
+        equal "$row: the front ends are the vendor's" "$(grep -c 'vendor aclprofStart' "$tmp/log")" 1
+        continue
+    fi
     row="DIPU, $setup"
     calls "$row" $setup dipu "$tmp/out"
     holds "$row" "$tmp/out" 200 "$(printf 'n%.0s' $(seq 399))"

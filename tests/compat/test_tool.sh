@@ -31,7 +31,7 @@ is 0 "$tool" --version
 is 2 "$tool"
 is 2 "$tool" nonsense
 has "is no verb"
-for verb in summary export check recover run watch start stop snapshot status install uninstall; do
+for verb in summary export report check recover doctor run install uninstall merge watch start stop snapshot status; do
     is 0 "$tool" $verb --help
     has Usage
 done
@@ -54,6 +54,10 @@ if [ -x "$example" ]; then
     prof=$(ls -d "$tmp"/o/PROF_*)
     is 0 "$tool" check "$prof"
     has "^whole$"
+    is 0 "$tool" check --files "$prof"
+    has "stars_soc.data.0.slice_0 .* records of 64"
+    is 0 "$tool" check --json "$prof"
+    has '"verdict":"whole"'
     is 0 "$tool" summary "$prof"
     has "conv 3x3x16"
     has "device 0 (simulated)"

@@ -38,6 +38,7 @@ static struct {
     uint32_t devices[AP_CONFIG_TEXT_MAX];
     uint32_t device_count;
     uint64_t removed; /* bit i: device i has left */
+    uint64_t tried_again; /* bit i: device i was there when it was added */
     ap__settings settings;
     void (*in_close)(void);
 } mock;
@@ -96,6 +97,16 @@ static void mock_stats(const ap__capture *capture, aclprofStats *out)
     out->running = capture != NULL;
 }
 
+static bool mock_has(uint32_t device)
+{
+    for (uint32_t i = 0; i < mock.device_count; i++) {
+        if (mock.devices[i] == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static aclError mock_add(ap__capture *capture, const char *api, const uint32_t *devices,
                          uint32_t count)
 {
@@ -103,8 +114,16 @@ static aclError mock_add(ap__capture *capture, const char *api, const uint32_t *
     if (mock.add_code != 0) {
         return ap__fail(mock.add_code, AP_EK_INNER, api, "The mock does not add.");
     }
-    memcpy(mock.devices + mock.device_count, devices, count * sizeof(devices[0]));
-    mock.device_count += count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bit = 1ull << devices[i];
+
+        if (mock_has(devices[i]) && (mock.removed & bit) == 0) {
+            mock.tried_again |= bit;
+        } else {
+            mock.devices[mock.device_count++] = devices[i];
+            mock.removed &= ~bit;
+        }
+    }
     return ACL_SUCCESS;
 }
 

@@ -238,7 +238,7 @@ static void test_table(void **state)
         {1, 46, "training_trace.data", 1, 0, 4},
         {2, 48, "hwts.aiv_data", 64, 0, 4},
         {2, 49, "ts_track.aiv_data", 40, 40, 36},
-        {1, 47, "l2_cache.data", 72, 0, 16},
+        {1, 47, "l2_cache.data", 72, 0, 36},
         {5, 50, "stars_soc.data", 64, 0, 44},
         {15, 50, "stars_soc.data", 32, 0, 44},
         {5, 52, "stars_soc_profile.data", 64, 0, 56},
@@ -438,6 +438,17 @@ static void test_soc_profile_bytes(void **state)
 
 static void test_l2_bytes(void **state)
 {
+    static const struct {
+        uint32_t chip;
+        uint16_t events[8];
+    } lists[] = {
+        {5, {0xf6, 0xfb, 0xfc, 0xbf, 0x90, 0x91, 0x9c, 0x9d}},
+        {7, {0xf6, 0xfb, 0xfc, 0xbf, 0x90, 0x91, 0x9c, 0x9d}},
+        {1, {0x5b, 0x59, 0x5c, 0x7d, 0x7e, 0x71, 0x79, 0x7c}},
+        {4, {0x78, 0x79, 0x77, 0x71, 0x6a, 0x6c, 0x74, 0x62}},
+        {2, {0x78, 0x79, 0x77, 0x71, 0x6a, 0x6c, 0x74, 0x62}},
+        {17, {0x00, 0x75, 0x76, 0x77, 0x66, 0x67, 0x68, 0x69}},
+    };
     asked a = {0};
     const ap__channel_plan *p = NULL;
 
@@ -448,11 +459,21 @@ static void test_l2_bytes(void **state)
     assert_int_equal(u16(p, 2), p->config_bytes);
     assert_int_equal(u16(p, 4), 1);
     assert_int_equal(u16(p, 6), 20);
-    assert_int_equal(u32(p, 8), 5);
-    assert_int_equal(u16(p, 12), 0xfb);
-    ask(&a, 7, ACL_PROF_L2CACHE, ACL_AICORE_NONE);
-    assert_int_equal(u32(of(&a, 47), 0), 5);
-    assert_int_equal(u32(of(&a, 47), 4), 0xfb);
+    assert_int_equal(u32(p, 8), 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(u16(p, 12 + 2 * i), lists[0].events[i]);
+    }
+    for (size_t k = 1; k < sizeof(lists) / sizeof(lists[0]); k++) {
+        ask(&a, lists[k].chip, ACL_PROF_L2CACHE, ACL_AICORE_NONE);
+        p = of(&a, 47);
+        assert_int_equal(p->config_bytes, 36);
+        assert_int_equal(u32(p, 0), 8);
+        for (size_t i = 0; i < 8; i++) {
+            assert_int_equal(u32(p, 4 + 4 * i), lists[k].events[i]);
+        }
+    }
+    ask(&a, 15, ACL_PROF_L2CACHE, ACL_AICORE_NONE);
+    assert_int_equal(u32(of(&a, 134), 8), 6);
 }
 
 static void test_no_config_is_too_long(void **state)

@@ -9,11 +9,16 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "collector/host_sys.h"
+#include "collector/osrt.h"
 #include "scratch.h"
+
+#define START_NS 7000123000u
 
 static uint64_t raw_ns(void)
 {
@@ -29,7 +34,7 @@ static char *run(scratch *s, const ap__settings *settings, unsigned ms, const ch
     ap__host_sys *h = NULL;
     char file[96];
 
-    assert_int_equal(ap__host_sys_open(s->fd, settings, &h), 0);
+    assert_int_equal(ap__host_sys_open(s->fd, settings, START_NS, &h), 0);
     assert_non_null(h);
     usleep(ms * 1000);
     assert_int_equal(ap__host_sys_close(h), 0);
@@ -187,15 +192,165 @@ static void test_disk(void **state)
     free(text);
 }
 
+/* ---- osrt ---- */
+
+typedef struct waiter {
+    pthread_t thread;
+    int pipe[2];
+    const char *name;
+    _Atomic long tid;
+    uint64_t from_ns;
+    uint64_t to_ns;
+} waiter;
+
+/* Waits in one read until there is a byte. */
+static void *wait_in_read(void *arg)
+{
+    waiter *w = arg;
+    char byte = 0;
+
+    (void)prctl(PR_SET_NAME, w->name);
+    w->from_ns = raw_ns();
+    w->tid = (long)syscall(SYS_gettid);
+    assert_int_equal(read(w->pipe[0], &byte, 1), 1);
+    w->to_ns = raw_ns();
+    return NULL;
+}
+
+static void waiter_begin(waiter *w, const char *name)
+{
+    w->name = name;
+    w->tid = 0;
+    assert_int_equal(pipe(w->pipe), 0);
+    assert_int_equal(pthread_create(&w->thread, NULL, wait_in_read, w), 0);
+    while (w->tid == 0) {
+        usleep(1000);
+    }
+}
+
+static void waiter_end(waiter *w)
+{
+    assert_int_equal(write(w->pipe[1], "x", 1), 1);
+    pthread_join(w->thread, NULL);
+    close(w->pipe[0]);
+    close(w->pipe[1]);
+}
+
+typedef struct call_line {
+    double at_ms;
+    double ms;
+    char who[32];
+    long tid;
+    char call[64];
+} call_line;
+
+static char *parse_line(char *line, call_line *c)
+{
+    int used = 0;
+
+    assert_int_equal(sscanf(line, "%lf ( %lf ms): %31[^/ ]/%ld %63[^=] = 0%n", &c->at_ms, &c->ms,
+                            c->who, &c->tid, c->call, &used),
+                     5);
+    assert_int_equal(line[used], '\n');
+    return line + used + 1;
+}
+
+static void test_osrt(void **state)
+{
+    ap__settings s = {.host_sys = AP_HOST_OSRT, .host_usage_hz = 50};
+    waiter long_one;
+    waiter ours;
+    call_line c;
+    char expected[64];
+    unsigned found = 0;
+    unsigned lines = 0;
+    char *text = NULL;
+
+    if (!ap__osrt_available()) {
+        skip();
+    }
+    assert_int_equal(ap__host_sys_lacking(&s), 0);
+    waiter_begin(&long_one, "a b/c");
+    waiter_begin(&ours, "aclprof-x");
+    text = run(*state, &s, 200, "host_syscall.data");
+    waiter_end(&long_one);
+    waiter_end(&ours);
+    assert_non_null(text);
+    snprintf(expected, sizeof(expected), "read(fd: %d) ", long_one.pipe[0]);
+    for (char *line = text; *line != '\0'; lines++) {
+        line = parse_line(line, &c);
+        if (lines == 0) { /* the capture's start, from which the vendor's reader counts */
+            assert_true(c.at_ms > 7000.122 && c.at_ms < 7000.124);
+            continue;
+        }
+        assert_memory_equal(strchr(c.call, '(') != NULL ? "(" : "-", "(", 1);
+        assert_true(c.tid != ours.tid);
+        if (c.tid == long_one.tid) {
+            assert_string_equal(c.who, "a_b_c");
+        }
+        if (c.tid == long_one.tid && strcmp(c.call, expected) == 0) {
+            found++; /* one call, however often it was looked at */
+            assert_true(c.at_ms * 1e6 + 1e3 >= (double)long_one.from_ns);
+            assert_true((c.at_ms + c.ms) * 1e6 <= (double)long_one.to_ns + 1e3);
+            assert_true(c.ms > 25); /* more than one look */
+        }
+    }
+    assert_int_equal(found, 1);
+    free(text);
+}
+
+/* Many short calls of one kind are not one long one, and a thread's times do not overlap. */
+static void *sleep_often(void *arg)
+{
+    _Atomic bool *quit = arg;
+
+    (void)prctl(PR_SET_NAME, "sleeper");
+    while (!*quit) {
+        usleep(3000);
+    }
+    return NULL;
+}
+
+static void test_osrt_short_calls(void **state)
+{
+    ap__settings s = {.host_sys = AP_HOST_OSRT, .host_usage_hz = 50};
+    _Atomic bool quit = false;
+    pthread_t thread;
+    call_line c;
+    unsigned found = 0;
+    double end = 0;
+    char *text = NULL;
+
+    if (!ap__osrt_available()) {
+        skip();
+    }
+    assert_int_equal(pthread_create(&thread, NULL, sleep_often, &quit), 0);
+    text = run(*state, &s, 200, "host_syscall.data");
+    quit = true;
+    pthread_join(thread, NULL);
+    assert_non_null(text);
+    for (char *line = text; *line != '\0';) {
+        line = parse_line(line, &c);
+        if (strcmp(c.who, "sleeper") == 0) {
+            assert_memory_equal(c.call, "clock_nanosleep() ", sizeof("clock_nanosleep() "));
+            assert_true(c.at_ms + 0.002 >= end);
+            end = c.at_ms + c.ms;
+            found++;
+        }
+    }
+    assert_true(found >= 3);
+    free(text);
+}
+
 static void test_nothing_asked(void **state)
 {
     scratch *t = *state;
-    ap__settings s = {.host_sys = AP_HOST_NUMA | AP_HOST_OSRT};
+    ap__settings s = {.host_sys = AP_HOST_NUMA};
     ap__host_sys *h = NULL;
 
-    assert_int_equal(ap__host_sys_open(t->fd, &s, &h), 0);
+    assert_int_equal(ap__host_sys_open(t->fd, &s, START_NS, &h), 0);
     assert_null(h);
-    assert_int_equal(ap__host_sys_lacking(&s), AP_HOST_NUMA | AP_HOST_OSRT);
+    assert_int_equal(ap__host_sys_lacking(&s), AP_HOST_NUMA);
     assert_int_equal(ap__host_sys_close(h), 0);
     assert_int_equal(ap__host_sys_stored(h), 0);
     assert_int_equal(scratch_count(t->fd), 0);
@@ -210,7 +365,7 @@ static void test_fork(void **state)
     pid_t child = 0;
     int status = 0;
 
-    assert_int_equal(ap__host_sys_open(t->fd, &s, &h), 0);
+    assert_int_equal(ap__host_sys_open(t->fd, &s, START_NS, &h), 0);
     usleep(30000);
     assert_true(ap__host_sys_stored(h) > 0);
     child = fork();
@@ -232,6 +387,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_network, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_disk, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_usage, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_osrt, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(test_osrt_short_calls, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_nothing_asked, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_fork, scratch_setup, scratch_teardown),
     };

@@ -403,6 +403,8 @@ static void test_leave_and_join_again(void **state)
     bed b;
     uint8_t *data = bed_records(80000, 64, 0);
     uint8_t *whole = NULL;
+    char *text = NULL;
+    uint64_t stored = 0;
     size_t first = 40000 * 64; /* more than a slice */
     size_t bytes = 0;
     char name[64];
@@ -436,6 +438,17 @@ static void test_leave_and_join_again(void **state)
     }
     assert_int_equal(bytes, 80000 * 64);
     assert_memory_equal(whole, data, bytes);
+    /* two periods, of which each tells its part */
+    assert_int_equal(bed_channel(&b, 0, 50).stored_bytes, first);
+    assert_int_equal(bed_channel(&b, 2, 50).stored_bytes, 80000 * 64 - first);
+    assert_int_equal(bed_channel(&b, 0, 50).records + bed_channel(&b, 2, 50).records, 80000);
+    text = scratch_read(b.dir.ext_fd, "devices.json", NULL);
+    assert_non_null(text);
+    for (const char *p = text; (p = strstr(p, "\"file\":\"stars_soc.data\"")) != NULL; p++) {
+        stored += strtoull(strstr(p, "\"storedBytes\":") + 14, NULL, 10);
+    }
+    assert_int_equal(stored, 80000 * 64); /* device 1 has none */
+    free(text);
     free(whole);
     free(data);
     bed_end(&b);

@@ -431,7 +431,8 @@ static void test_sample_from_mask(void **state)
         {ACL_PROF_TRAINING_TRACE, "ts_keypoint", "on"},
         {ACL_PROF_TRAINING_TRACE, "hwts_log", ""},
         {ACL_PROF_L2CACHE, "l2CacheTaskProfiling", "on"},
-        {ACL_PROF_L2CACHE, "l2CacheTaskProfilingEvents", "0xfb,0xfc,0x90,0x91,0x9c"},
+        {ACL_PROF_L2CACHE, "l2CacheTaskProfilingEvents",
+         "0xf6,0xfb,0xfc,0xbf,0x90,0x91,0x9c,0x9d"},
         {ACL_PROF_API_STATS | ACL_PROF_MSPROFTX, "msproftx", "off"},
         {ACL_PROF_API_STATS, "acl", "on"},
     };
@@ -535,9 +536,12 @@ static void test_sample_from_settings(void **state)
     assert_int_equal(number_of(json, "interconnection_sampling_interval"), 40);
     assert_int_equal(number_of(json, "dvpp_sampling_interval"), 100);
     assert_int_equal(number_of(json, "hostProfilingSamplingInterval"), 20);
+    assert_int_equal(number_of(json, "host_disk_freq"), 50);
     assert_int_equal(number_of(json, "sysLpFreq"), 25000);
     assert_string_equal(text_of(json, "cpu_profiling"), "on");
     assert_int_equal(number_of(json, "cpu_sampling_interval"), 50);
+    assert_string_equal(text_of(json, "tsCpuProfiling"), "on");
+    assert_string_equal(text_of(json, "ts_cpu_profiling_events"), "0x11,0x8");
     assert_string_equal(text_of(json, "host_sys"), "cpu,mem,osrt");
     assert_string_equal(text_of(json, "host_cpu_profiling"), "on");
     assert_string_equal(text_of(json, "host_disk_profiling"), "off");
@@ -559,6 +563,38 @@ static void test_sample_from_settings(void **state)
     assert_int_equal(number_of(json, "hbmInterval"), 1);
     assert_string_equal(text_of(json, "llc_profiling"), "read");
     assert_string_equal(text_of(json, "ubProfiling"), "on");
+    cJSON_Delete(json);
+    settings.host_usage_hz = 30; /* a sample every 33 ms */
+    json = sample();
+    assert_int_equal(number_of(json, "host_disk_freq"), 30);
+    cJSON_Delete(json);
+}
+
+/* Changes of the frequency come with the counters, on chips that tell of them. */
+static void test_sample_frequency(void **state)
+{
+    static const uint32_t chips[] = {0, 1, 4, 5, 7, 15, 16};
+
+    (void)state;
+    meta.devices = "0";
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++) {
+        for (int counted = 0; counted < 2; counted++) {
+            cJSON *json = NULL;
+
+            meta.chip = chips[i];
+            meta.data_types = ACL_PROF_TASK_TIME | (counted ? ACL_PROF_AICORE_METRICS : 0);
+            meta.metrics = ACL_AICORE_PIPE_UTILIZATION;
+            json = sample();
+            assert_string_equal(text_of(json, "ai_core_lpm"),
+                                counted && chips[i] > 1 ? "on" : "off");
+            cJSON_Delete(json);
+        }
+    }
+    meta.devices = ""; /* the host alone, whose chip is a word for the reader */
+    meta.chip = AP_CHIP_NONE;
+    cJSON *json = sample();
+
+    assert_string_equal(text_of(json, "ai_core_lpm"), "off");
     cJSON_Delete(json);
 }
 
@@ -635,6 +671,7 @@ int main(void)
         TEST(test_sample_from_mask),
         TEST(test_sample_metrics),
         TEST(test_sample_from_settings),
+        TEST(test_sample_frequency),
         TEST(test_texts_become_valid),
         TEST(test_a_device_gets_its_own_id),
         TEST(test_in_a_locale_with_commas),

@@ -70,29 +70,40 @@ static const struct {
                                                                 component) ", deviceId"},
     /* not its size: the parser writes 0 where the record says 1 MiB */
     {"MEMCPY_INFO", "memcpyOperation"},
+    {"COMMUNICATION_OP", TEXT(opName) ", startNs, endNs, " CALL ", " TEXT(groupName) ", opId, relay, retry, "
+                         "dataType, " TEXT(algType) ", count, " TEXT(opType) ", deviceId, rankSize"},
+    {"COMMUNICATION_TASK_INFO",
+     TEXT(name) ", " TASK_KEY ", " TEXT(taskType) ", planeId, " TEXT(groupName) ", notifyId, rdmaType, "
+     "srcRank, dstRank, transportType, size, dataType, linkType, opId, isMaster, round(bandwidth, 3)"},
+    /* not the bandwidth: the parser shows 0 twice, then the third over the time of two */
+    {"HBM", "deviceId, timestampNs, hbmId, " TEXT(type)},
+    {"HCCS", "*"},
+    {"PCIE", "*"},
+    {"NIC", "*"},
+    {"ROCE", "*"},
+    {"NPU_MEM", TEXT(type) ", ddr, hbm, timestampNs, deviceId"},
+    {"ACC_PMU", "*"},
+    {"SOC_BANDWIDTH_LEVEL", "*"},
+    {"SIO", "deviceId, " TEXT(name) ", timestampNs, rxReq, rxRsp, rxSnp, rxDat, txReq, txRsp, txSnp, txDat"},
+    {"QOS", "deviceId, " TEXT(eventName) ", bandwidth, timestampNs, dieId"},
+    {"CPU_USAGE", "*"},
+    {"HOST_MEM_USAGE", "*"},
+    {"HOST_DISK_USAGE", "*"},
+    {"HOST_NETWORK_USAGE", "timestampNs, usage, round(speed, 3)"},
+    {"OSRT_API", TEXT(name) ", globalTid, startNs, endNs"},
 };
 
-/* Tables that only the parser writes: their raw files are not read into the model yet. */
-static const char *const not_ours[] = {"ACC_PMU",
-                                       "COMMUNICATION_OP",
-                                       "COMMUNICATION_TASK_INFO",
-                                       "CPU_USAGE",
-                                       "HBM",
-                                       "HCCS",
-                                       "HOST_DISK_USAGE",
-                                       "HOST_MEM_USAGE",
-                                       "HOST_NETWORK_USAGE",
-                                       "LLC",
+/* What the eight events of LLC mean is not known. */
+static const char *const not_ours[] = {"LLC"};
 
-                                       "NIC",
-                                       "NPU_MEM",
-
-                                       "OSRT_API",
-                                       "PCIE",
-                                       "QOS",
-                                       "ROCE",
-                                       "SIO",
-                                       "SOC_BANDWIDTH_LEVEL"};
+/* Rows that are not compared. */
+static const struct {
+    const char *table;
+    const char *which;
+    const char *why;
+} but[] = {
+    {"HCCS", "timestampNs < 1735689600060000000", "the parser leaves out the last sample"},
+};
 
 static int64_t number(sqlite3 *db, const char *sql)
 {
@@ -179,6 +190,7 @@ static void compare(sqlite3 *db, const char *directory, const char *table, const
     char left[4096];
     char right[4096];
     char sql[16384];
+    const char *which = "1";
     bool there = has_table(db, "theirs", table);
 
     if (there != has_table(db, "ours", table)) {
@@ -187,12 +199,16 @@ static void compare(sqlite3 *db, const char *directory, const char *table, const
     if (!there) {
         return;
     }
+    for (size_t i = 0; i < sizeof(but) / sizeof(but[0]); i++) {
+        which = strcmp(table, but[i].table) == 0 ? but[i].which : which;
+    }
     put_columns(left, sizeof(left), columns, "ours");
     put_columns(right, sizeof(right), columns, "theirs");
     for (int turn = 0; turn < 2; turn++) {
         snprintf(sql, sizeof(sql),
-                 "SELECT count(*) FROM (SELECT %s FROM %s.%s t EXCEPT SELECT %s FROM %s.%s t)",
-                 turn ? right : left, turn ? "theirs" : "ours", table, turn ? left : right,
+                 "SELECT count(*) FROM (SELECT %s FROM %s.%s t WHERE %s EXCEPT SELECT %s FROM "
+                 "%s.%s t)",
+                 turn ? right : left, turn ? "theirs" : "ours", table, which, turn ? left : right,
                  turn ? "ours" : "theirs", table);
         if (number(db, sql) != 0) {
             fail_msg("%s: %s: %d rows only in %s", directory, table, (int)number(db, sql),
@@ -201,8 +217,8 @@ static void compare(sqlite3 *db, const char *directory, const char *table, const
     }
     if (strcmp(table, "AICORE_FREQ") != 0) {
         snprintf(sql, sizeof(sql),
-                 "SELECT (SELECT count(*) FROM ours.%s) - (SELECT count(*) FROM theirs.%s)", table,
-                 table);
+                 "SELECT (SELECT count(*) FROM ours.%s WHERE %s) - (SELECT count(*) FROM theirs.%s)",
+                 table, which, table);
         assert_int_equal(number(db, sql), 0);
     }
     /* names, types and keys of the columns */

@@ -181,6 +181,7 @@ static void test_random_against_reference(void **state)
         assert_int_equal(len, reference_clean(want, cap, src, n));
         assert_memory_equal(got, want, len);
         assert_true(valid(got, len));
+        assert_int_equal(ap__utf8_is_clean(src, n), valid(src, n));
         assert_int_equal(ap__utf8_cut(src, n, max), reference_cut(src, n, max));
     }
 }

@@ -21,7 +21,9 @@ static void test_start_again(void **state)
     c = device_config(2, 1, TX);
     assert_ok(init(here));
     assert_ok(aclprofStart(c));
-    assert_ok(aclprofStart(c));
+    assert_int_equal(mock.tried_again, 0);
+    assert_ok(aclprofStart(c)); /* the program has set the device meanwhile, perhaps */
+    assert_int_equal(mock.tried_again, 1u << 2);
     assert_ok(aclprofStart(device_config(2, 1, TX)));
     assert_code(aclprofStart(device_config(1, 2, TX | 1)), 100010,
                 "EK0003: Value [0x4000000000000081] for dataTypeConfig of device 2 is invalid");
@@ -57,6 +59,7 @@ static void test_devices_join_and_leave(void **state)
     assert_int_equal(mock.device_count, 4);
     assert_int_equal(mock.devices[2], 2);
     assert_int_equal(mock.devices[3], 3);
+    assert_int_equal(mock.tried_again, 1u << 1);
     assert_ok(aclprofStop(device_config(7, 1, TX))); /* does not run: nothing */
     assert_ok(aclprofStop(host_config(TX)));
     assert_ok(aclprofStop(a));

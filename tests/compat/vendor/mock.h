@@ -66,7 +66,24 @@ int32_t ProfAclStop(uint32_t type, const void *config);
 int32_t ProfAclFinalize(uint32_t type);
 int32_t ProfAclSetConfig(uint32_t type, const char *value, size_t length);
 int32_t ProfAclRegisterDeviceCallback(void);
+int32_t ProfAclDrvGetDevNum(void);
 int32_t ProfAclGetCompatibleFeatures(size_t *count, void **data);
+int32_t ProfAclGetCompatibleFeaturesV2(size_t *count, void **data);
+int32_t ProfAclSubscribe(uint32_t type, uint32_t model, const void *config);
+int32_t ProfAclUnSubscribe(uint32_t type, uint32_t model);
+uint64_t ProfAclGetOpTime(uint32_t type, const void *info, size_t length, uint32_t index);
+size_t ProfAclGetId(uint32_t type, const void *info, size_t length, uint32_t index);
+int32_t ProfAclGetOpVal(uint32_t type, const void *info, size_t length, uint32_t index, void *data,
+                        size_t size);
+const char *ProfAclGetOpAttriVal(uint32_t type, const void *info, size_t length, uint32_t index,
+                                 uint32_t attribute);
+int32_t ProfAclPush(void *stamp);
+int32_t ProfAclPop(void);
+int32_t ProfAclSetCategoryName(uint32_t category, const char *name);
+int32_t ProfAclSetStampCategory(void *stamp, uint32_t category);
+int32_t ProfAclSetStampPayload(void *stamp, int32_t type, void *value);
+int32_t ProfAclRangePushEx(void *attributes);
+int32_t ProfAclRangePop(void);
 void *ProfAclCreateStamp(void);
 void ProfAclDestroyStamp(void *stamp);
 int32_t ProfAclSetStampTraceMessage(void *stamp, const char *text, uint32_t length);

@@ -264,3 +264,94 @@ int32_t ProfAclRangeStop(uint32_t id)
     (void)id;
     return 0;
 }
+
+int32_t ProfAclDrvGetDevNum(void)
+{
+    return 1;
+}
+
+int32_t ProfAclGetCompatibleFeaturesV2(size_t *count, void **data)
+{
+    return ProfAclGetCompatibleFeatures(count, data);
+}
+
+int32_t ProfAclSubscribe(uint32_t type, uint32_t model, const void *config)
+{
+    (void)type, (void)model, (void)config;
+    MOCK_SAY();
+    return 0;
+}
+
+int32_t ProfAclUnSubscribe(uint32_t type, uint32_t model)
+{
+    (void)type, (void)model;
+    MOCK_SAY();
+    return 0;
+}
+
+uint64_t ProfAclGetOpTime(uint32_t type, const void *info, size_t length, uint32_t index)
+{
+    (void)info;
+    return ((uint64_t)type << 48) + ((uint64_t)length << 8) + index;
+}
+
+size_t ProfAclGetId(uint32_t type, const void *info, size_t length, uint32_t index)
+{
+    (void)info;
+    return type * 1000u + length + index;
+}
+
+int32_t ProfAclGetOpVal(uint32_t type, const void *info, size_t length, uint32_t index, void *data,
+                        size_t size)
+{
+    (void)info;
+    memset(data, 'v', size);
+    return -(int32_t)(type + length + index);
+}
+
+const char *ProfAclGetOpAttriVal(uint32_t type, const void *info, size_t length, uint32_t index,
+                                 uint32_t attribute)
+{
+    (void)type, (void)info, (void)length, (void)index;
+    return attribute == 7 ? "seven" : NULL;
+}
+
+int32_t ProfAclPush(void *stamp)
+{
+    (void)stamp;
+    return 0;
+}
+
+int32_t ProfAclPop(void)
+{
+    return 0;
+}
+
+int32_t ProfAclSetCategoryName(uint32_t category, const char *name)
+{
+    (void)category, (void)name;
+    return 0;
+}
+
+int32_t ProfAclSetStampCategory(void *stamp, uint32_t category)
+{
+    (void)stamp, (void)category;
+    return 0;
+}
+
+int32_t ProfAclSetStampPayload(void *stamp, int32_t type, void *value)
+{
+    (void)stamp, (void)type, (void)value;
+    return 0;
+}
+
+int32_t ProfAclRangePushEx(void *attributes)
+{
+    (void)attributes;
+    return 0;
+}
+
+int32_t ProfAclRangePop(void)
+{
+    return 0;
+}
