@@ -12,6 +12,8 @@
 #include "reporter/mstx_domains.h"
 #include "reporter/report.h"
 #include "ring/gate.h"
+#include "session/autostart.h"
+#include "session/control_socket.h"
 #include "session/runtime_calls.h"
 #include "stamp/mstx_ranges.h"
 
@@ -90,9 +92,21 @@ REPORTER_API int32_t ProfEnableMstxFunc(uint32_t module)
 
 /* ---- marks ---- */
 
-static void ap__record_mark(void *domain, const char *text, void *stream)
+/* The gate's key. Where nothing is recorded a capture from outside may begin by this use. */
+static uint64_t ap__key(void)
 {
     uint64_t key = ap__gate_key();
+
+    if (key != AP_GATE_CLOSED) {
+        return key;
+    }
+    (void)ap__control_used();
+    return ap__autostart_used() ? ap__gate_key() : AP_GATE_CLOSED;
+}
+
+static void ap__record_mark(void *domain, const char *text, void *stream)
+{
+    uint64_t key = ap__key();
     int saved = errno;
     ap__mark mark = {.event = AP_TX_MARK};
 
@@ -115,7 +129,7 @@ static void ap__record_mark(void *domain, const char *text, void *stream)
 static uint64_t ap__open_range(void *domain, const char *text, void *stream)
 {
     int saved = errno;
-    ap__mstx_range range = {.key = ap__gate_key(), .stream = stream};
+    ap__mstx_range range = {.key = ap__key(), .stream = stream};
     uint64_t id = 0;
 
     if (range.key > AP_GATE_WARM && ap__mstx_text_ok(text) &&

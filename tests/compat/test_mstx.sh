@@ -44,4 +44,46 @@ row "opened, and nobody tells mstx" 0 "$tmp/marks" "$tmp/ours/libacl_prof.so"
 row "a domain alone" 25 ACLPROF_MSTX_DOMAIN_INCLUDE=layers LD_PRELOAD="$lib" "$tmp/marks" default
 row "without a domain" 75 ACLPROF_MSTX_DOMAIN_EXCLUDE=layers LD_PRELOAD="$lib" "$tmp/marks" default
 
+# A program that only marks: `aclprof run` captures it, and a control socket gives it windows.
+cat >"$tmp/only.c" <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void mstxMarkA(const char *text, void *stream);
+uint64_t mstxRangeStartA(const char *text, void *stream);
+void mstxRangeEnd(uint64_t id);
+
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 25 || (argc == 2 && access(argv[1], F_OK) != 0); i++) {
+        mstxMarkA("mstx", NULL);
+        mstxRangeEnd(mstxRangeStartA("mstx", NULL));
+        usleep(argc == 2 ? 1000 : 0);
+    }
+    return 0;
+}
+END
+build only "$tmp/only.c" -L"$cann" -lms_tools_ext
+rm -rf "$tmp/out"
+LD_LIBRARY_PATH=$cann "$tool" run --quiet --stamps --output "$tmp/out" -- "$tmp/only"
+holds "aclprof run" "$tmp/out" 50 mstx
+LD_LIBRARY_PATH=$cann "$tool" run --quiet --output "$tmp/none" -- "$tmp/only"
+equal "aclprof run without --stamps" "$(ls "$tmp/none" 2>/dev/null)" ""
+export XDG_RUNTIME_DIR=$tmp
+ACLPROF_CONTROL=1 LD_LIBRARY_PATH=$cann LD_PRELOAD=$lib "$tmp/only" "$tmp/stop" &
+program=$!
+for _ in $(seq 1000); do [ -S "$tmp/aclprof/$program.sock" ] && break; sleep 0.01; done
+rm -rf "$tmp/out"
+"$tool" start --output "$tmp/out" $program >/dev/null || bad "start"
+for _ in $(seq 1000); do
+    "$tool" status $program | grep -q 'emitted [1-9]' && break
+    sleep 0.01
+done
+"$tool" stop $program >/dev/null || bad "stop"
+touch "$tmp/stop"
+wait $program || bad "a program under control: $?"
+equal "a window of it" "$("$helpers/show_prof" "$tmp/out" 2>&1 | sed 's/[0-9][0-9]* events/N events/;
+    s/^[0-9][0-9]* mstx/N mstx/' | xargs)" "finished, N events, balanced N mstx"
+
 finish

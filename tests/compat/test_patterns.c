@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways to use the library that public frameworks have (P10, P11), and a mark that a captured graph
- * replays (R23). */
+/* Ways to use the library that public frameworks have (P10, P11), a mark that a captured graph
+ * replays (R23), and more tasks than a task's number has values (R33). */
 #define _GNU_SOURCE
 #include "journey.h"
 
 #include <inttypes.h>
 
 #include "aclprof_reporter.h"
+#include "analysis/model.h"
 #include "reader/reader.h"
 #include "sim_runtime.h"
 
@@ -245,7 +246,79 @@ static void replayed_marks_are_apart(void **state)
     free(text);
 }
 
-static const role roles[] = {ROLE(stops_last), ROLE(starts_in_callback), ROLE(marks_once)};
+/* ---- R33: task numbers of 16 bits come again ---- */
+
+#define LONG_TASKS SCALED(140000u, 20000u)
+#define SHORT_TASKS SCALED(70000u, 10000u)
+#define CYCLE 997u /* a prime: a shift by 65536 is seen in the names */
+
+static void launch_named(simrtStream stream, char which, unsigned i)
+{
+    char name[32];
+    simrtKernel kernel = {
+        .size = sizeof(kernel), .name = name, .core = SIMRT_CUBE, .blocks = 1, .cost_us = 1};
+
+    snprintf(name, sizeof(name), "%c_%u", which, i % CYCLE);
+    assert_int_equal(simrtLaunchKernel(stream, &kernel, NULL), SIMRT_OK);
+}
+
+static void launches_many(void **state)
+{
+    aclprofConfig *config = config_of_device(DEVICE_MASK);
+    simrtStream streams[2];
+
+    assert_ok(init_at(*state));
+    assert_ok(aclprofStart(config));
+    assert_int_equal(simrtSetDevice(0), SIMRT_OK);
+    assert_int_equal(simrtCreateStream(&streams[0]), SIMRT_OK);
+    assert_int_equal(simrtCreateStream(&streams[1]), SIMRT_OK);
+    for (unsigned i = 0; i < LONG_TASKS; i++) {
+        launch_named(streams[0], 'a', i);
+        if (i % 2 == 0) {
+            launch_named(streams[1], 'b', i / 2);
+        }
+        if (i % 1000 == 0) {
+            assert_int_equal(simrtSynchronizeDevice(), SIMRT_OK);
+        }
+    }
+    assert_int_equal(simrtSynchronizeDevice(), SIMRT_OK);
+    assert_ok(aclprofStop(config));
+    assert_ok(aclprofFinalize());
+}
+
+static void every_task_has_its_own_launch(void **state)
+{
+    ap__reader_error error;
+    ap__reader *reader = NULL;
+    ap__model model;
+    uint32_t seen[2] = {0};
+
+    setenv("ACLPROF_RING_SIZE", "64M", 1);
+    (void)role_run("launches_many", *state);
+    unsetenv("ACLPROF_RING_SIZE");
+    reader = ap__reader_open(*state, &error);
+    assert_non_null(reader);
+    assert_int_equal(ap__reader_account_of(reader)->total.lostTotal, 0);
+    assert_int_equal(ap__model_load(&model, reader), 0);
+    for (uint32_t i = 0; i < model.task_count; i++) { /* by start */
+        const char *name = ap__task_name(&model, &model.tasks[i]);
+        uint32_t which = 0;
+        char want[32];
+
+        assert_non_null(name);
+        which = name[0] == 'b';
+        snprintf(want, sizeof(want), "%c_%u", which == 1 ? 'b' : 'a', seen[which]++ % CYCLE);
+        assert_string_equal(name, want);
+        assert_true(model.tasks[i].end_ns > model.tasks[i].start_ns);
+    }
+    assert_int_equal(seen[0], LONG_TASKS);
+    assert_int_equal(seen[1], SHORT_TASKS);
+    ap__model_free(&model);
+    ap__reader_close(reader);
+}
+
+static const role roles[] = {ROLE(stops_last), ROLE(starts_in_callback), ROLE(marks_once),
+                             ROLE(launches_many)};
 
 int main(int argc, char **argv)
 {
@@ -253,6 +326,7 @@ int main(int argc, char **argv)
         SCRATCH_TEST(stop_after_reset_and_finalize),
         SCRATCH_TEST(start_in_a_device_callback),
         SCRATCH_TEST(replayed_marks_are_apart),
+        SCRATCH_TEST(every_task_has_its_own_launch),
     };
 
     setenv("ACLPROF_DRIVER", "sim", 1);
